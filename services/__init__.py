@@ -1,0 +1,1 @@
+"""Puntobanco: a live-dealer baccarat backend."""

@@ -1,0 +1,1 @@
+"""How it runs: the game's deciders on Kafka, or embedded in one process."""
