@@ -1,1 +1,1 @@
-"""Puntobanco: a live-dealer baccarat backend."""
+"""puntobanco: the backend of a live Punto Banco table. Start reading at `services.baccarat`."""

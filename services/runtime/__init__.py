@@ -1,1 +1,1 @@
-"""How it runs: the game's deciders on Kafka, or embedded in one process."""
+"""How the deciders run: on Kafka, or embedded in one process over one SQLite file."""
