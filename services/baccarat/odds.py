@@ -10,6 +10,7 @@ from math import perm
 from msgspec import Struct
 
 from services.baccarat.cards import Card, Hand, Winner
+from services.baccarat.errors import BadSettings
 from services.baccarat.shoe import fresh_shoe
 from services.baccarat.tableau import next_hand_by_points, winner_of
 
@@ -25,10 +26,6 @@ class Outcomes(Struct, frozen=True):
     ways: int
 
 
-class CardsShort(ValueError):
-    """Fewer than six cards are left, or more were removed of one kind than the shoe holds."""
-
-
 def composition(decks: int, removed: Iterable[Card] = ()) -> Points:
     """How many cards of 0, 1, ... 9 points a shoe holds without the removed ones."""
     left = [0] * 10
@@ -37,7 +34,7 @@ def composition(decks: int, removed: Iterable[Card] = ()) -> Points:
     for card in removed:
         left[card.points] -= 1
     if min(left) < 0 or sum(left) < 6:
-        raise CardsShort(
+        raise BadSettings(
             f"no six cards can be dealt from {decks} decks without the removed ones: {left} by points 0 to 9"
         )
     return tuple(left)

@@ -10,31 +10,10 @@ from typing import Final
 from msgspec import Struct
 
 from services.baccarat.cards import DECK, RANKS, Card
+from services.baccarat.errors import BadSettings, InvariantBroken
 
 MIN_DECKS: Final = 1
 MAX_DECKS: Final = 12
-
-
-class ShoeError(ValueError):
-    """A shoe that cannot be: each kind below says why.
-
-    ShoeError
-     +-- DecksOutOfRange
-     +-- UnknownShoeRule
-     +-- BurnUndecided
-    """
-
-
-class DecksOutOfRange(ShoeError):
-    """Fewer than one deck or more than twelve."""
-
-
-class UnknownShoeRule(ShoeError):
-    """No burn rule or end rule has this name."""
-
-
-class BurnUndecided(ShoeError):
-    """The rule does not say how many cards to burn: the first card was not read, or the fixed number is below 1."""
 
 
 def fresh_shoe(decks: int) -> tuple[Card, ...]:
@@ -44,9 +23,9 @@ def fresh_shoe(decks: int) -> tuple[Card, ...]:
 
 
 def check_decks(decks: int) -> None:
-    """Raise DecksOutOfRange unless a table may play with so many decks."""
+    """Raise BadSettings unless a table may play with so many decks."""
     if not MIN_DECKS <= decks <= MAX_DECKS:
-        raise DecksOutOfRange(f"a shoe holds {MIN_DECKS} to {MAX_DECKS} decks, not {decks}")
+        raise BadSettings(f"a shoe holds {MIN_DECKS} to {MAX_DECKS} decks, not {decks}")
 
 
 def shuffle(cards: Iterable[Card], random_below: Callable[[int], int]) -> tuple[Card, ...]:
@@ -94,15 +73,16 @@ def turns_first_card(rule: str) -> bool:
 def burn_count(rule: str, fixed: int, decks: int, first: Card | None) -> int:
     """How many cards are burned, the turned card not counted: 1 to 11 after it, or all of them if the rule turns none.
 
-    `fixed` is read by `fixed_n` only, `first` by the rules that turn the first card only: None is a card not read.
+    `fixed` is read by `fixed_n` only, `first` by the rules that turn the first card only. These cannot
+    go by None, a face that was not read: ask only once it is known.
     """
     _check_burn_rule(rule)
     if rule in BURN_BY_NUMBER:
         if rule == "fixed_n" and fixed < 1:
-            raise BurnUndecided(f"a fixed burn is 1 card or more, not {fixed}; the rule that burns nothing is 'none'")
+            raise BadSettings(f"a fixed burn is 1 card or more, not {fixed}; the rule that burns nothing is 'none'")
         return BURN_BY_NUMBER[rule](fixed, decks)
     if first is None:
-        raise BurnUndecided(f"the burn rule {rule!r} goes by the shoe's first card, and that was not read")
+        raise InvariantBroken(f"the burn rule {rule!r} goes by the shoe's first card, and that was not read")
     return BURN_BY_RANK[rule][first.rank]
 
 
@@ -120,7 +100,7 @@ def burns_left(rule: str, fixed: int, decks: int, burned: tuple[Card | None, ...
 
 def _check_burn_rule(rule: str) -> None:
     if rule not in BURN_RULES:
-        raise UnknownShoeRule(f"no burn rule is called {rule!r}; there are {', '.join(BURN_RULES)}")
+        raise BadSettings(f"no burn rule is called {rule!r}; there are {', '.join(BURN_RULES)}")
 
 
 # ---- the end: what the cut card, or a low shoe, leaves to be dealt ----
@@ -177,7 +157,7 @@ def is_low(rule: str, below: int, cards_left: int) -> bool:
 
 def _end_rule(rule: str) -> EndRule:
     if rule not in END_RULES:
-        raise UnknownShoeRule(f"no rule for the end of a shoe is called {rule!r}; there are {', '.join(END_RULES)}")
+        raise BadSettings(f"no rule for the end of a shoe is called {rule!r}; there are {', '.join(END_RULES)}")
     return END_RULES[rule]
 
 

@@ -99,7 +99,7 @@ def explain(player: tuple[Card, ...], banker: tuple[Card, ...]) -> tuple[str, ..
 
 
 def spans(row: str, action: str) -> str:
-    """The columns of a row where `action` (D or -) stands, as a reader writes them: `0-7 and 9`; the column `s` is left out.
+    """The columns of a row where `action` (D or -) stands, as read aloud: `0-7 and 9`; the column `s` is left out.
 
     >>> spans("DDDDDDDD-DD", "D")
     '0-7 and 9'
