@@ -1,0 +1,1 @@
+"""Cards leave a shoe and are said in `table-feed`; read recording, sources, motor, scanner."""
