@@ -73,9 +73,7 @@ def from_file(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadSettings(
-            f"{path}: cannot be read ({one_line(error)}); PUNTO_SETTINGS must name a TOML file"
-        ) from error
+        raise BadSettings(f"{path}: cannot be read ({one_line(error)}); PUNTO_SETTINGS names a TOML file") from error
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -55,7 +55,7 @@ def test_what_is_wrong_in_a_file_is_said_in_one_line(tmp_path: Path, text: str, 
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadSettings, match=r"none\.toml: cannot be read .*PUNTO_SETTINGS names"):
+    with pytest.raises(BadSettings, match=r"none\.toml: cannot be read .*; PUNTO_SETTINGS names"):
         read({"PUNTO_SETTINGS": str(tmp_path / "none.toml")})
 
 
