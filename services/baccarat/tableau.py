@@ -38,25 +38,28 @@ def banker_draws(banker_total: int, player_third: int | None) -> bool:
     return BANKER_ROWS[banker_total][column] == "D"
 
 
-def next_hand_by_points(player: tuple[int, ...], banker: tuple[int, ...]) -> Hand | None:
-    """Which hand takes the next card, by the points of the cards dealt so far; None when the round is over."""
-    dealt = len(player) + len(banker)
-    if dealt < 4:  # R7: Player, Banker, Player, Banker
-        return Hand.PLAYER if dealt % 2 == 0 else Hand.BANKER
-    player_total, banker_total = (player[0] + player[1]) % 10, (banker[0] + banker[1]) % 10
+def drawing_hand(
+    player_total: int, banker_total: int, player_third: int | None = None, banker_third: int | None = None
+) -> Hand | None:
+    """Which hand draws, by two-card totals and the points of the third cards dealt so far; None when the round is over.
+
+    A third card of None is not dealt: at most one comes to a hand (R12).
+    """
     if player_total >= 8 or banker_total >= 8:  # R8: a natural comes before every draw rule
         return None
-    if len(player) == 2 and player_draws(player_total):
+    if player_third is None and player_draws(player_total):
         return Hand.PLAYER
-    player_third = player[2] if len(player) == 3 else None
-    if len(banker) == 2 and banker_draws(banker_total, player_third):
+    if banker_third is None and banker_draws(banker_total, player_third):
         return Hand.BANKER
     return None
 
 
 def next_hand(player: tuple[Card, ...], banker: tuple[Card, ...]) -> Hand | None:
     """Which hand takes the next card; None when the round is over."""
-    return next_hand_by_points(tuple(card.points for card in player), tuple(card.points for card in banker))
+    dealt = len(player) + len(banker)
+    if dealt < 4:  # R7: Player, Banker, Player, Banker
+        return Hand.PLAYER if dealt % 2 == 0 else Hand.BANKER
+    return drawing_hand(total(player[:2]), total(banker[:2]), _third(player), _third(banker))
 
 
 def is_natural(cards: tuple[Card, ...]) -> bool:
@@ -114,6 +117,10 @@ def spans(row: str, action: str) -> str:
     )
 
 
+def _third(cards: tuple[Card, ...]) -> int | None:
+    return cards[2].points if len(cards) == 3 else None
+
+
 def _name(hand: Hand | None) -> str:
     return "Player" if hand is Hand.PLAYER else "Banker"
 
@@ -140,7 +147,7 @@ def _player_reason(player: tuple[Card, ...]) -> str:
 
 def _banker_reason(player: tuple[Card, ...], banker: tuple[Card, ...]) -> str:
     two_card_total = total(banker[:2])
-    third = player[2].points if len(player) == 3 else None
+    third = _third(player)
     draws = banker_draws(two_card_total, third)
     verb = "draws" if draws else "stands"
     if third is None:
