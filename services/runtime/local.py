@@ -186,6 +186,8 @@ def start_registry(data_dir: Path, port: int | None = None, *, detached: bool = 
     settings = {
         "QUARKUS_HTTP_HOST": _HOST,
         "QUARKUS_HTTP_PORT": str(port),
+        "QUARKUS_MANAGEMENT_HOST": _HOST,
+        "QUARKUS_MANAGEMENT_PORT": "0",  # any: 9000 would be taken when there are two
         "APICURIO_STORAGE_KIND": "sql",
         "APICURIO_STORAGE_SQL_KIND": "h2",
         "APICURIO_DATASOURCE_URL": f"jdbc:h2:file:{data_dir}/registry",
@@ -396,7 +398,9 @@ def _run(command: Sequence[str]) -> None:
 
 
 def _last_line(words: str) -> str:
-    return next(reversed(words.strip().splitlines()), "(it said nothing)")
+    """The last that begins at the margin: the rest is a stack trace."""
+    lines = (line for line in reversed(words.splitlines()) if line.strip() and not line[0].isspace())
+    return next(lines, "(it said nothing)")
 
 
 def until(holds: Callable[[], bool], within_s: float) -> bool:
