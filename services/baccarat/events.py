@@ -294,7 +294,7 @@ class ShoeClosed(Struct, frozen=True, kw_only=True):
 
 
 class CardBurned(Struct, frozen=True, kw_only=True):
-    """`left` is how many more are to be burned before betting opens; None where the rule waits for the first face."""
+    """`left` is how many more are to be burned before betting opens, as far as is known."""
 
     event_id: str
     table_id: str
@@ -393,7 +393,7 @@ class CardSetAside(Struct, frozen=True, kw_only=True):
 
 
 class CutCardSeen(Struct, frozen=True, kw_only=True):
-    """`rounds_left` counts the round in progress."""
+    """`rounds_left` is how many rounds still take their first card; None where the end rule heeds no cut card."""
 
     event_id: str
     table_id: str
@@ -401,7 +401,7 @@ class CutCardSeen(Struct, frozen=True, kw_only=True):
     cause_id: str
     shoe_no: int
     card_no: int
-    rounds_left: int
+    rounds_left: int | None
 
 
 class RoundDecided(Struct, frozen=True, kw_only=True):
@@ -897,7 +897,7 @@ def cause_id(event: Event) -> str:
             return f"cancel/{event.shoe_no}/{event.round_no}/{event.bet_id}"
         case CustomerLeft():
             return f"left/{event.event_id}"
-        case _ if isinstance(event, get_args(DealerAction)) or isinstance(event, TableMoved):
+        case _ if isinstance(event, DealerAction | TableMoved):
             return f"action/{event.action_id}"
         case _:
             return event.event_id
@@ -912,7 +912,9 @@ def malformed(event: Event) -> str | None:
         name = getattr(event, field, None)
         if name is not None and (not name or "/" in name or len(name) > 200):
             return f"{field} must be 1 to 200 characters without a slash, not {name[:200]!r}"
-    device = getattr(event, "device", None)
-    if device in ("action", "configuration"):
-        return f"a device cannot be called {device!r}"
+    if isinstance(event, DeviceEvent):
+        if event.device in ("action", "configuration"):
+            return f"a device cannot be called {event.device!r}"
+        if event.boot < 0 or event.sequence < 0:
+            return f"boot {event.boot} and sequence {event.sequence} must not be negative"
     return None
