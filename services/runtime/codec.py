@@ -20,22 +20,24 @@ from msgspec import Struct, msgpack
 
 from services.baccarat.errors import NotReady, Unfit, Unusable
 from services.baccarat.events import EVENTS_OF, Event, malformed
-from services.runtime.compatibility import differences
+from services.runtime.compatibility import differences, load
 from services.runtime.paths import SCHEMAS
 from services.runtime.shapes import NAMESPACE, Convert, shape
 
 S = TypeVar("S", bound=Struct)
 
 LIMIT_BYTES: Final = 900_000  # of an encoded event: below what a broker takes by default, with room for headers
+REFUSALS_KEPT: Final = 10_000
 _SINGLE_OBJECT: Final = b"\xc3\x01"
 _CONFLUENT: Final = b"\x00"
 _IDLE_PROPERTIES: Final = ("logicalType", "unit", "doc")  # say what a number means, not how it is written
 
 
 class Kind(Struct, frozen=True, eq=False):
-    """One event type: its newest schema, the single-object frame of that, and the way to plain values and back."""
+    """One event type: its newest schema as it is filed and as it is used, its frame, and the way to plain and back."""
 
     event_type: type[Event]
+    filed: Any
     schema: dict[str, Any]
     frame: bytes
     write: Convert
@@ -124,7 +126,13 @@ class Codec:
         try:
             self._versions[head] = foreign(json.loads(schema), self._kinds_by_name())
         except Exception as error:  # noqa: BLE001 - it came from outside: whatever is wrong with it
-            self._useless[head] = f"{error}"[:500]
+            self.refuse(schema_id, f"{error}")
+
+    def refuse(self, schema_id: int, why: str) -> None:
+        """No record under this number can be used."""
+        if len(self._useless) >= REFUSALS_KEPT:  # numbers out of broken records, which could be any
+            self._useless.clear()
+        self._useless[_CONFLUENT + schema_id.to_bytes(4, "big")] = why[:500]
 
     def _kinds_by_name(self) -> dict[str, Kind]:
         return {full_name(kind.event_type): kind for _, kind in self._frames.values()}
@@ -191,11 +199,12 @@ def kinds_of(schemas: Path) -> Mapping[type[Event], Kind]:
 
 
 def kind_of(event_type: type[Event], schemas: Path) -> Kind:
-    schema = parsed(json.loads((schemas / schema_file(event_type)).read_text(encoding="utf-8")))
+    filed = load(schemas / schema_file(event_type))
+    schema = parsed(filed)
     form = shape(event_type)
     if form.write is None or form.read is None:
         raise TypeError(f"{event_type} is no Struct")
-    return Kind(event_type, schema, single_object(schema), form.write, form.read)
+    return Kind(event_type, filed, schema, single_object(schema), form.write, form.read)
 
 
 @cache
@@ -204,7 +213,7 @@ def versions(schemas: Path) -> Mapping[bytes, Version]:
     known: dict[bytes, Version] = {}
     for kind in kinds_of(schemas).values():
         for path in sorted((schemas / "released").glob(f"*/{schema_file(kind.event_type)}")):
-            written = parsed(json.loads(path.read_text(encoding="utf-8")))
+            written = parsed(load(path))
             known[single_object(written)] = Version(kind, written, kind.schema)
     for kind in kinds_of(schemas).values():
         known[kind.frame] = Version(kind, kind.schema)
@@ -215,8 +224,7 @@ def foreign(schema: Any, kinds: Mapping[str, Kind]) -> Version:
     """A version that is not in this checkout, such as one of a newer build. Raises an exception of any kind."""
     written = parsed(schema)
     kind = kinds[written["name"]]
-    newest = json.loads((SCHEMAS / schema_file(kind.event_type)).read_text(encoding="utf-8"))
-    if why := differences(newest, schema):
+    if why := differences(kind.filed, schema):
         raise ValueError("; ".join(f"{field} {what}" for field, what in why))
     return Version(kind, written, kind.schema)
 
