@@ -1,0 +1,72 @@
+"""`punto replay`: a recording judged round by round."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from services.cli.exits import Code
+from services.cli.output import say, say_json, tracked
+
+if TYPE_CHECKING:
+    from services.replay.report import Report
+
+EXAMPLES = """\
+\b
+Examples:
+  punto deal --seed 7 --out shoe.rec && punto replay shoe.rec
+  punto replay rounds.csv --variant super-6 --json
+  punto replay rounds.csv --decks 8             all rounds are of one shoe: count its cards too
+"""
+
+
+def command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A recording, or a CSV with three cards a hand.")],
+    *,
+    variant: Annotated[
+        str | None,
+        typer.Option(metavar="V", help="Whose pay table prices the unit stakes; default: the recording's, or classic."),
+    ] = None,
+    decks: Annotated[int | None, typer.Option(metavar="N", help="A CSV is one shoe of so many decks.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The report as one JSON object.")] = False,
+) -> int:
+    """Judge recorded rounds one by one against the rules.
+
+    The cards are dealt again; third cards, totals, winners and pairs in the record are claims and are compared. Nothing
+    is repaired. Each finding names its round and line; the exit code is 1 if there is any.
+
+    As JSON: rounds, legal, left_out (rounds that the rules cannot deal, which are in no count), findings (shoe, round,
+    line, code, message), inventory (checked or unknown), winners, player_pairs, banker_pairs (null where not known),
+    and settled: what one unit on each bet in every round returned in all, stakes included, exact, as decimal text.
+    """
+    from services.replay import report
+
+    source = report.read(file, decks)
+    found = report.report(source, variant, lambda rounds, total: tracked(rounds, total, "judging"))
+    if as_json:
+        say_json(report.as_object(found))
+    else:
+        say(_text(file, found))
+    return Code.FOUND if found.findings else Code.DONE
+
+
+def _text(file: Path, found: "Report") -> str:
+    """The report for people: findings first, each with the line of the file."""
+    from services.replay.report import exact
+
+    pairs = [
+        f"{hand} {'unknown' if count is None else count}"
+        for hand, count in (("Player", found.player_pairs), ("Banker", found.banker_pairs))
+    ]
+    settled = [f"  {bet:<12} {'unknown' if amount is None else exact(amount)}" for bet, amount in found.settled.items()]
+    lines = [f"{file}:{one.line}: round {one.round_no or '-'}: {one.code}: {one.message}" for one in found.findings]
+    left_out = f", {found.left_out} left out of what follows" if found.left_out else ""
+    lines += [
+        f"{found.rounds} rounds: {found.legal} legal, {len(found.findings)} findings{left_out}",
+        "winners: " + ", ".join(f"{winner.value.title()} {count}" for winner, count in found.winners.items()),
+        "pairs: " + ", ".join(pairs),
+        f"inventory: {found.inventory}",
+        f"one unit on each bet of {found.variant} in every round returned in all:",
+        *settled,
+    ]
+    return "\n".join(lines)
