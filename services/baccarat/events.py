@@ -730,7 +730,10 @@ class BetReversed(Struct, frozen=True, kw_only=True):
 
 
 class RoundSettled(Struct, frozen=True, kw_only=True):
-    """Stakes = returns + house win, in all and per bet name; house win includes commission."""
+    """Stakes = returns + house win, in all and per bet name; house win includes commission.
+
+    `void`: every stake went back. `claimed` is False where no outcome of `rounds` settled it.
+    """
 
     event_id: str
     table_id: str
@@ -746,6 +749,7 @@ class RoundSettled(Struct, frozen=True, kw_only=True):
     house_win_minor: int
     sums: tuple[BetSum, ...]
     void: bool = False
+    claimed: bool = True
 
 
 class CustomerNoted(Struct, frozen=True, kw_only=True):
@@ -903,7 +907,13 @@ def cause_id(event: Event) -> str:
             return event.event_id
 
 
-NAMED: Final = ("table_id", "device", "bet_id", "action_id")  # ids are made of these, so none may hold a slash
+NAMED: Final = (
+    "table_id",
+    "device",
+    "bet_id",
+    "customer_id",
+    "action_id",
+)  # ids are made of these, so none may hold a slash
 
 
 def malformed(event: Event) -> str | None:

@@ -46,7 +46,7 @@ class Written(Struct, frozen=True):
 
 
 class Processor(Struct, Generic[S], frozen=True, kw_only=True):
-    """A decider and its topics.
+    """A decider and its topics: `decide` is told the topic, for a mark means one thing in `bets`, another in `rounds`.
 
     `inputs` come in the order in which they are waited for: a record of an earlier input may have to wait for one of a
     later input (`ready`), never the other way round. The group subscribes to the first.
@@ -60,7 +60,7 @@ class Processor(Struct, Generic[S], frozen=True, kw_only=True):
     output: str
     snapshots: str
     start: Callable[[str], S]
-    decide: Callable[[S, Event, int], tuple[Event, ...]]
+    decide: Callable[[S, str, Event, int], tuple[Event, ...]]
     evolve: Callable[[S, Event], S]
     copies_to: Callable[[Event], tuple[str, ...]]
     ready: Callable[[S, str, Event], bool]
@@ -114,7 +114,9 @@ def answer(processor: Processor[S], state: S, record: Record, encode: Encode) ->
     if record.event is None:
         return refuse(processor, state, record, record.problem, record.text, encode)
     try:
-        return settle_on(processor, state, record, processor.decide(state, record.event, record.at_ms), encode)
+        return settle_on(
+            processor, state, record, processor.decide(state, record.topic, record.event, record.at_ms), encode
+        )
     except Unfit as error:
         return refuse(processor, state, record, error.code, str(error), encode)
     except Exception as error:  # noqa: BLE001 - one table's impossible state must never stop the others

@@ -17,7 +17,7 @@ def copier(name: str, *inputs: str) -> Processor[Any]:
         output="rounds",
         snapshots=f"{name}-snapshots",
         start=lambda table_id: (table_id,),
-        decide=lambda _state, _event, _at_ms: (),
+        decide=lambda _state, _topic, _event, _at_ms: (),
         evolve=lambda state, fact: (*state, fact.event_id),
         copies_to=lambda _fact: (),
         ready=lambda _state, _topic, _event: True,

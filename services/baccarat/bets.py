@@ -1,0 +1,634 @@
+"""The settlement decider: what a record of `bets` or of `rounds` means for a table's bets.
+
+Acceptance is a fold over `bets` alone, in offset order: a bet counts only between its round's two marks there, and
+only if it was appended before the close. The outcome joins it later, from `rounds`, and is believed only if it repeats
+the marks as they stood in `bets`: if not, somebody else wrote those, and nothing of that book is paid.
+"""
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Final, TypedDict
+
+from msgspec.structs import replace
+
+from services.baccarat import payouts
+from services.baccarat.books import (
+    RULES_DISPUTED,
+    SHOE_CLAIMED,
+    SHOE_CLOSED,
+    Bet,
+    Book,
+    Cancel,
+    State,
+    book_of,
+    evolve,
+    key_of,
+    live_bets,
+    open_book,
+    prices_of,
+    remembered,
+    terms_of,
+)
+from services.baccarat.errors import InvariantBroken
+from services.baccarat.events import (
+    BETS,
+    ROUNDS,
+    BetAccepted,
+    BetCancelled,
+    BetIgnored,
+    BetPlaced,
+    BetRejected,
+    BetReversed,
+    BetSettled,
+    BetSum,
+    BettingClosed,
+    BettingOpened,
+    BetVoided,
+    BookClosed,
+    BookOpened,
+    BookResumed,
+    BookResumeOrdered,
+    BookSuspended,
+    CancelNoted,
+    CancelRefused,
+    Event,
+    InputNoted,
+    Outcome,
+    PayTableInForce,
+    RoundDecided,
+    RoundRevised,
+    RoundSettled,
+    RoundVoided,
+    RulesInForce,
+    SettlementsFact,
+    ShoeClosed,
+    Terms,
+    cause_id,
+)
+
+# ---------------------------------------------------------------- telling
+
+
+class Common(TypedDict):
+    """The fields that every fact of settlement has."""
+
+    event_id: str
+    table_id: str
+    at_ms: int
+    cause_id: str
+
+
+class Telling:
+    """The answer to one input as it grows: each fact is folded before the next is thought of."""
+
+    def __init__(self, state: State, cause: str, at_ms: int) -> None:
+        self.state = state
+        self.facts: list[SettlementsFact] = []
+        self.cause = cause
+        self.at_ms = at_ms
+
+    def about(self, what: str) -> Common:
+        """The common fields of a fact whose id is the table's and `what`."""
+        table = self.state.table_id
+        return Common(event_id=f"{table}/{what}", table_id=table, at_ms=self.at_ms, cause_id=self.cause)
+
+    def say(self, fact: SettlementsFact) -> None:
+        """Adds a fact."""
+        self.facts.append(fact)
+        self.state = evolve(self.state, fact)
+
+
+def content_hash(event: BetPlaced | BetCancelled) -> str:
+    """What tells a retry from another bet under the same id: 128 bits of SHA-256 over all that the customer said."""
+    parts: tuple[str, ...] = (event.customer_id, event.bet_id, str(event.shoe_no), str(event.round_no))
+    if isinstance(event, BetPlaced):
+        parts = (*parts, event.bet, str(event.stake_minor), event.currency, event.seat or "")
+    return sha256("\x1f".join(parts).encode()).hexdigest()[:32]
+
+
+# ---------------------------------------------------------------- decide
+
+
+def decide(state: State, topic: str, event: Event, at_ms: int) -> tuple[SettlementsFact, ...]:
+    """What an input of `bets` or of `rounds` means, appended at `at_ms`. The same record again means nothing.
+
+    Raises InvariantBroken for what cannot be.
+    """
+    told = Telling(state, cause_id(event), at_ms)
+    ANSWERS[topic].get(type(event), on_nothing)(told, event)
+    return tuple(told.facts)
+
+
+def ready(state: State, topic: str, event: Event) -> bool:
+    """Whether an input may be consumed: a mark of `rounds` waits for its twin in `bets`, nothing else waits."""
+    if topic != ROUNDS:
+        return True
+    match event:
+        case RulesInForce():
+            return event.version in state.versions or event.version < max(state.versions, default=0)
+        case BettingOpened():
+            return event.event_id in state.openings or state.claimed >= (event.shoe_no, event.round_no)
+        case BettingClosed():
+            book = book_of(state, (event.shoe_no, event.round_no))
+            if book is None:  # not opened yet, or done with and dropped
+                opened = f"{state.table_id}/{event.shoe_no}/{event.round_no}/opened"
+                return opened in state.openings or state.claimed >= (event.shoe_no, event.round_no)
+            return book.closed
+        case ShoeClosed():
+            return event.shoe_no in state.shoe_ends or state.shoes_claimed >= event.shoe_no
+        case _:
+            return True
+
+
+# ---- bets and cancels
+
+
+def on_bet(told: Telling, event: BetPlaced) -> None:
+    state = told.state
+    hashed = content_hash(event)
+    book = remembered(state, (event.shoe_no, event.round_no))
+    if not state.prices:
+        ignore(told, event, hashed, "table-unknown", f"table {event.table_id} has never opened")
+    elif book is None:
+        text = f"shoe {event.shoe_no}, round {event.round_no} has not opened, or is no longer remembered"
+        ignore(told, event, hashed, "round-unknown", text)
+    elif event.bet_id not in book.answers:
+        answer_bet(told, book, event, hashed)
+    elif book.answers[event.bet_id] != hashed:
+        ignore(told, event, hashed, "id-reused", f"bet {event.bet_id} was answered with other content")
+
+
+def ignore(told: Telling, event: BetPlaced, hashed: str, code: str, text: str) -> None:
+    """Says nothing of the stake: under this id another record may have been taken."""
+    number = told.state.unanswered + 1
+    told.say(
+        BetIgnored(
+            **told.about(f"ignored/{number}"),
+            bet_id=event.bet_id,
+            customer_id=event.customer_id,
+            shoe_no=event.shoe_no,
+            round_no=event.round_no,
+            content_hash=hashed,
+            code=code,
+            text=text,
+            number=number,
+        )
+    )
+
+
+def answer_bet(told: Telling, book: Book, event: BetPlaced, hashed: str) -> None:
+    terms = terms_of(told.state, book, event.bet)
+    refusal = refusal_of(told, book, terms, event)
+    what = f"{event.shoe_no}/{event.round_no}/{event.bet_id}"
+    if refusal is not None:
+        code, text = refusal
+        told.say(
+            BetRejected(
+                **told.about(f"{what}/rejected"),
+                bet_id=event.bet_id,
+                customer_id=event.customer_id,
+                shoe_no=event.shoe_no,
+                round_no=event.round_no,
+                content_hash=hashed,
+                code=code,
+                text=text,
+            )
+        )
+        return
+    told.say(
+        BetAccepted(
+            **told.about(f"{what}/accepted"),
+            bet_id=event.bet_id,
+            customer_id=event.customer_id,
+            shoe_no=event.shoe_no,
+            round_no=event.round_no,
+            version=book.version,
+            bet=event.bet,
+            stake_minor=event.stake_minor,
+            currency=event.currency,
+            content_hash=hashed,
+            seat=event.seat,
+        )
+    )
+
+
+def refusal_of(told: Telling, book: Book, terms: Terms | None, event: BetPlaced) -> tuple[str, str] | None:
+    """The first reason to reject a bet, as code and sentence; None to accept it."""
+    if book.closed or told.at_ms >= book.opened.closes_at_ms:
+        closed_ms = book.mark.closed_at_ms if book.mark else book.opened.closes_at_ms
+        return "late", f"betting closed at {closed_ms} ms, the bet came at {told.at_ms} ms"
+    if key_of(event.customer_id, event.bet_id) in book.cancels:
+        return "cancelled", f"bet {event.bet_id} was cancelled before it came"
+    prices = prices_of(told.state, book.version)
+    if terms is None or prices is None:
+        return "bet-unknown", f"this table does not offer {event.bet!r}"
+    if event.currency != prices.configuration.currency:
+        return "wrong-currency", f"this table plays in {prices.configuration.currency}, not {event.currency}"
+    return refusal_of_stake(terms, event, book.staked.get(key_of(event.customer_id, event.bet), 0))
+
+
+def refusal_of_stake(terms: Terms, event: BetPlaced, staked_minor: int) -> tuple[str, str] | None:
+    """The first limit that a stake breaks, with what the customer has staked on this bet already."""
+    stake = event.stake_minor
+    if stake <= 0:
+        return "stake-not-positive", f"a stake is more than 0, not {stake}"
+    if stake < terms.min_minor:
+        return "under-minimum", f"the least stake on {terms.bet} is {terms.min_minor}, not {stake}"
+    if stake % terms.step_minor:
+        return "off-step", f"stakes on {terms.bet} are multiples of {terms.step_minor}, not {stake}"
+    if stake + staked_minor > terms.max_minor:
+        together = f"{stake} with the {staked_minor} staked already" if staked_minor else f"{stake}"
+        return "over-maximum", f"the most on {terms.bet} is {terms.max_minor}, not {together}"
+    return None
+
+
+def on_cancel(told: Telling, event: BetCancelled) -> None:
+    """A cancel is noted and takes effect at the close; one that comes before its bet is remembered."""
+    hashed = content_hash(event)
+    book = remembered(told.state, (event.shoe_no, event.round_no))
+    if book is not None and (before := book.cancels.get(key_of(event.customer_id, event.bet_id))) is not None:
+        if before.content_hash != hashed:
+            raise InvariantBroken(f"cancel of {event.bet_id} differs from itself")
+        return
+    refusal = refusal_of_cancel(told, book, event)
+    what = f"{event.shoe_no}/{event.round_no}/{event.bet_id}"
+    if refusal is None:
+        told.say(
+            CancelNoted(
+                **told.about(f"{what}/cancel-noted/{event.customer_id}"),
+                bet_id=event.bet_id,
+                customer_id=event.customer_id,
+                shoe_no=event.shoe_no,
+                round_no=event.round_no,
+                content_hash=hashed,
+            )
+        )
+        return
+    code, text = refusal
+    number = told.state.unanswered + 1
+    told.say(
+        CancelRefused(
+            **told.about(f"cancel-refused/{number}"),
+            bet_id=event.bet_id,
+            customer_id=event.customer_id,
+            shoe_no=event.shoe_no,
+            round_no=event.round_no,
+            content_hash=hashed,
+            code=code,
+            text=text,
+            number=number,
+        )
+    )
+
+
+def refusal_of_cancel(told: Telling, book: Book | None, event: BetCancelled) -> tuple[str, str] | None:
+    """Why a cancel comes to nothing, as code and sentence."""
+    if book is None:
+        return "round-unknown", f"shoe {event.shoe_no}, round {event.round_no} has not opened, or is over for long"
+    if book.closed or told.at_ms >= book.opened.closes_at_ms:
+        return "late", "betting has closed"
+    bet = book.bets.get(event.bet_id)
+    if bet is not None and bet.customer_id != event.customer_id:
+        return "not-yours", f"bet {event.bet_id} is another customer's"
+    if bet is None and event.bet_id in book.answers:
+        return "not-accepted", f"bet {event.bet_id} was rejected"
+    return None
+
+
+# ---- marks
+
+
+def on_rules(told: Telling, event: RulesInForce) -> None:
+    """The first mark of a version sets the prices of its rounds."""
+    if event.version not in told.state.versions:
+        about = told.about(f"pay-table/{event.version}")
+        told.say(PayTableInForce(**about, version=event.version, configuration=event.configuration))
+
+
+def on_true_rules(told: Telling, event: RulesInForce) -> None:
+    """The twin in `rounds` shows whether the mark in `bets` was forged."""
+    known = prices_of(told.state, event.version)
+    if known is not None and known.configuration != event.configuration and not known.disputed:
+        note(told, RULES_DISPUTED, event.version, f"pay-table/{event.version}/disputed")
+
+
+def note(told: Telling, what: str, number: int, about: str) -> None:
+    """Nothing more is to be said, but the input must be remembered."""
+    told.say(InputNoted(**told.about(about), what=what, number=number))
+
+
+def on_betting_opened(told: Telling, event: BettingOpened) -> None:
+    if event.event_id in told.state.openings or book_of(told.state, (event.shoe_no, event.round_no)) is not None:
+        return  # a record of an aborted transaction that was made again, or a forged one: the first wins
+    end_open_book(told, "opening-while-open", f"round {event.round_no} of shoe {event.shoe_no} opened in `bets`")
+    told.say(
+        BookOpened(
+            **told.about(f"{event.shoe_no}/{event.round_no}/book-opened"),
+            shoe_no=event.shoe_no,
+            round_no=event.round_no,
+            version=event.version,
+            mark=event,
+        )
+    )
+    if prices_of(told.state, event.version) is None:
+        opened = told.state.books[-1]
+        suspend(told, opened.place, "rules-unknown", f"version {event.version} has never been in force", None)
+
+
+def end_open_book(told: Telling, cause: str, text: str) -> None:
+    """A mark that cannot stand where it does: the book it meets open is closed and suspended."""
+    book = open_book(told.state)
+    if book is None:
+        return
+    close_book(told, book, None)
+    suspend(told, book.place, cause, text, None)
+
+
+def close_book(told: Telling, book: Book, mark: BettingClosed | None) -> None:
+    told.say(
+        BookClosed(
+            **told.about(f"{book.shoe_no}/{book.round_no}/book-closed"),
+            shoe_no=book.shoe_no,
+            round_no=book.round_no,
+            mark=mark,
+            sums=sums_of(told.state, book, ()),
+        )
+    )
+
+
+def suspend(told: Telling, place: tuple[int, int], cause: str, text: str, outcome: Outcome | None) -> None:
+    """The book waits for a person; an outcome that has come waits inside the fact."""
+    book = book_of(told.state, place)
+    number = book.suspensions + 1 if book else 1
+    told.say(
+        BookSuspended(
+            **told.about(f"{place[0]}/{place[1]}/suspended/{number}"),
+            shoe_no=place[0],
+            round_no=place[1],
+            cause=cause,
+            text=text,
+            outcome=outcome,
+        )
+    )
+
+
+def on_betting_closed(told: Telling, event: BettingClosed) -> None:
+    """Bets found later than the close, and those cancelled before it, are voided by the mark."""
+    book = book_of(told.state, (event.shoe_no, event.round_no))
+    if book is None or book.closed:
+        return
+    for bet in live_bets(book):
+        if reason := reason_to_void(book, bet, event.closed_at_ms):
+            void_bet(told, book, bet, reason, 0)
+    close_book(told, book_of(told.state, book.place) or book, event)
+
+
+def reason_to_void(book: Book, bet: Bet, closed_at_ms: int) -> str:
+    """Why a bet does not outlive the close; empty if it does."""
+    if bet.at_ms >= closed_at_ms:
+        return "late"
+    cancel = book.cancels.get(key_of(bet.customer_id, bet.bet_id))
+    return "cancelled" if takes_effect(cancel, closed_at_ms) else ""
+
+
+def takes_effect(cancel: Cancel | None, closed_at_ms: int) -> bool:
+    """Whether a cancel was appended before the close."""
+    return cancel is not None and not cancel.refused and cancel.at_ms < closed_at_ms
+
+
+def void_bet(told: Telling, book: Book, bet: Bet, reason: str, revision: int) -> None:
+    told.say(
+        BetVoided(
+            **told.about(f"{book.shoe_no}/{book.round_no}/{bet.bet_id}/voided"),
+            bet_id=bet.bet_id,
+            customer_id=bet.customer_id,
+            shoe_no=book.shoe_no,
+            round_no=book.round_no,
+            revision=revision,
+            bet=bet.bet,
+            stake_minor=bet.stake_minor,
+            reason=reason,
+        )
+    )
+
+
+def on_shoe_closed(told: Telling, event: ShoeClosed) -> None:
+    """Ends a round still open in `bets`."""
+    if event.shoe_no in told.state.shoe_ends or event.shoe_no <= told.state.shoes_claimed:
+        return
+    end_open_book(told, "shoe-closed-while-open", f"shoe {event.shoe_no} closed in `bets`")
+    note(told, SHOE_CLOSED, event.shoe_no, f"{event.shoe_no}/shoe-closed")
+
+
+def on_shoe_claimed(told: Telling, event: ShoeClosed) -> None:
+    """The twin in `rounds` voids what no outcome of the shoe has claimed."""
+    if event.shoe_no <= told.state.shoes_claimed:
+        return
+    for book in told.state.books:
+        if book.revision is None and book.outcome is None and book.shoe_end == event.shoe_no:
+            void_book(told, book, "unclaimed", 0, claimed=False)
+    note(told, SHOE_CLAIMED, event.shoe_no, f"{event.shoe_no}/shoe-claimed")
+
+
+# ---- outcomes
+
+
+def on_outcome(told: Telling, event: Outcome) -> None:
+    """Settles, settles again or voids a round's book, if the outcome repeats the marks as they stood in `bets`."""
+    if event.opened is None:
+        return  # a free hand has no book
+    place = (event.shoe_no, event.round_no)
+    book = book_of(told.state, place)
+    if book is None:
+        suspend(told, place, "book-unknown", "an outcome came for a round without a book", event)
+    elif book.revision is not None and event.revision <= book.revision:
+        return  # a repeat
+    elif book.suspended:
+        suspend(told, place, book.suspended, "an outcome came while the book was suspended", event)
+    elif (book.opened, book.mark) != (event.opened, event.closed):
+        suspend(told, place, "marks-differ", "the marks in `bets` are not those that rules wrote", event)
+    elif is_disputed(told.state, book):
+        suspend(told, place, "rules-differ", "the pay table in `bets` is not the one that rules wrote", event)
+    else:
+        apply(told, book, event)
+
+
+def is_disputed(state: State, book: Book) -> bool:
+    """Whether the book was priced by a configuration that rules did not write."""
+    prices = prices_of(state, book.version)
+    return prices is None or prices.disputed
+
+
+def apply(told: Telling, book: Book, event: Outcome) -> None:
+    """Takes back what was paid before, then pays what this outcome says."""
+    for paid in book.paid:
+        bet = book.bets[paid.bet_id]
+        told.say(
+            BetReversed(
+                **told.about(f"{book.shoe_no}/{book.round_no}/{bet.bet_id}/reversed/{book.paid_revision}"),
+                bet_id=bet.bet_id,
+                customer_id=bet.customer_id,
+                shoe_no=book.shoe_no,
+                round_no=book.round_no,
+                revision=book.paid_revision or 0,
+                bet=bet.bet,
+                stake_minor=bet.stake_minor,
+                winnings_minor=paid.winnings_minor,
+                commission_minor=paid.commission_minor,
+                return_minor=paid.return_minor,
+            )
+        )
+    if isinstance(event, RoundVoided):
+        void_book(told, book, "round_void", event.revision, claimed=True)
+    else:
+        settle(told, book, event)
+
+
+def void_book(told: Telling, book: Book, reason: str, revision: int, *, claimed: bool) -> None:
+    """Every stake still in play goes back."""
+    for bet in live_bets(book):
+        void_bet(told, book, bet, reason, revision)
+    say_settled(told, book, revision, (), void=True, claimed=claimed)
+
+
+def settle(told: Telling, book: Book, event: RoundDecided | RoundRevised) -> None:
+    """Prices every bet in play, each bet name once: the line depends on the cards and not on the stake."""
+    prices = prices_of(told.state, book.version)
+    if prices is None:
+        raise InvariantBroken(f"book {book.place} has no pay table of version {book.version}")
+    how = prices.configuration
+    lines = {terms.bet: payouts.line_of(terms.lines, event.player, event.banker) for terms in how.pay_table}
+    paying = {terms.bet: terms.lines for terms in how.pay_table}
+    settled: list[BetSettled] = []
+    for bet in live_bets(book):
+        number = lines[bet.bet]
+        line = None if number is None else paying[bet.bet][number - 1]
+        came_to = payouts.amounts(line, bet.stake_minor, how.winnings_rounding, how.commission_rounding)
+        fact = BetSettled(
+            **told.about(f"{book.shoe_no}/{book.round_no}/{bet.bet_id}/settled/{event.revision}"),
+            bet_id=bet.bet_id,
+            customer_id=bet.customer_id,
+            shoe_no=book.shoe_no,
+            round_no=book.round_no,
+            revision=event.revision,
+            version=book.version,
+            bet=bet.bet,
+            stake_minor=bet.stake_minor,
+            line=number,
+            winnings_minor=came_to.winnings_minor,
+            commission_minor=came_to.commission_minor,
+            commission_owed=False,
+            return_minor=came_to.return_minor,
+        )
+        settled.append(fact)
+        told.say(fact)
+    say_settled(told, book, event.revision, tuple(settled), void=False, claimed=True)
+
+
+def sums_of(state: State, book: Book, settled: tuple[BetSettled, ...]) -> tuple[BetSum, ...]:
+    """What each bet name came to, in the order of the pay table; bets not settled yet count with their stakes."""
+    prices = prices_of(state, book.version)
+    order = tuple(terms.bet for terms in prices.configuration.pay_table) if prices else ()
+    sums = {bet: BetSum(bet, 0, 0) for bet in order}
+    for fact in settled:
+        one = sums[fact.bet]
+        sums[fact.bet] = BetSum(
+            fact.bet,
+            one.count + 1,
+            one.stakes_minor + fact.stake_minor,
+            one.winnings_minor + fact.winnings_minor,
+            one.commission_minor + fact.commission_minor,
+            one.returns_minor + fact.return_minor,
+        )
+    for bet in () if settled else live_bets(book):
+        one = sums[bet.bet]
+        sums[bet.bet] = replace(one, count=one.count + 1, stakes_minor=one.stakes_minor + bet.stake_minor)
+    return tuple(one for one in sums.values() if one.count)
+
+
+def say_settled(
+    told: Telling, book: Book, revision: int, settled: tuple[BetSettled, ...], *, void: bool, claimed: bool
+) -> None:
+    """The round's totals, which balance: stakes = returns + house win."""
+    sums = sums_of(told.state, book, settled) if settled else ()
+    stakes = sum(one.stakes_minor for one in sums)
+    returns = sum(one.returns_minor for one in sums)
+    told.say(
+        RoundSettled(
+            **told.about(f"{book.shoe_no}/{book.round_no}/settled/{revision}"),
+            shoe_no=book.shoe_no,
+            round_no=book.round_no,
+            revision=revision,
+            count=sum(one.count for one in sums),
+            stakes_minor=stakes,
+            returns_minor=returns,
+            commission_minor=sum(one.commission_minor for one in sums),
+            house_win_minor=stakes - returns,
+            sums=sums,
+            void=void,
+            claimed=claimed,
+        )
+    )
+
+
+# ---- suspended books
+
+# What suspended a book whose marks or prices were forged: resuming it gives every stake back. Any other cause is a
+# fault of the program, and resuming settles the outcome that waits by the mended one.
+FORGED: Final = frozenset(
+    {"opening-while-open", "shoe-closed-while-open", "marks-differ", "rules-differ", "rules-unknown"}
+)
+
+
+def on_resume(told: Telling, event: BookResumeOrdered) -> None:
+    book = book_of(told.state, (event.shoe_no, event.round_no))
+    if book is None or not book.suspended:
+        return
+    told.say(
+        BookResumed(
+            **told.about(f"{book.shoe_no}/{book.round_no}/resumed/{book.suspensions}"),
+            shoe_no=book.shoe_no,
+            round_no=book.round_no,
+            by=event.by,
+            text=event.text,
+        )
+    )
+    if book.suspended in FORGED or book.outcome is None:
+        revision = book.outcome.revision if book.outcome else 0
+        void_book(told, book, "book_suspended", revision, claimed=book.outcome is not None)
+    else:
+        apply(told, book, book.outcome)
+
+
+def on_nothing(_told: Telling, _event: Event) -> None:
+    """What is no business of a book: cards, the table, and customers who leave while nothing is owed."""
+
+
+# By topic: a mark in `bets` steers, its twin in `rounds` comes second (`ready`) and says how far `rounds` was consumed.
+ANSWERS: Final[dict[str, dict[type, Callable[..., None]]]] = {
+    BETS: {
+        BetPlaced: on_bet,
+        BetCancelled: on_cancel,
+        RulesInForce: on_rules,
+        BettingOpened: on_betting_opened,
+        BettingClosed: on_betting_closed,
+        ShoeClosed: on_shoe_closed,
+    },
+    ROUNDS: {
+        RulesInForce: on_true_rules,
+        ShoeClosed: on_shoe_claimed,
+        RoundDecided: on_outcome,
+        RoundRevised: on_outcome,
+        RoundVoided: on_outcome,
+        BookResumeOrdered: on_resume,
+    },
+}
+
+
+def poisoned(state: State, event: Event | None, code: str, text: str, at_ms: int) -> tuple[SettlementsFact, ...]:
+    """An outcome that could not be settled suspends its book and waits there; a bet that cannot be read is nothing."""
+    if not isinstance(event, Outcome) or event.opened is None:
+        return ()
+    told = Telling(state, cause_id(event), at_ms)
+    suspend(told, (event.shoe_no, event.round_no), code, text, event)
+    return tuple(told.facts)

@@ -1,0 +1,369 @@
+"""A table's bets as settlement sees them: its books, and how each fact is folded in.
+
+A book is one round's: what was answered, taken, cancelled and paid. The state is the fold of the table's facts in
+`settlements` and of nothing else. What answers a bet (`remembered`) changes only by facts that records of `bets`
+caused, so that no record of `rounds` can change an answer.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from services.baccarat.events import (
+    BetAccepted,
+    BetIgnored,
+    BetRejected,
+    BetSettled,
+    BettingClosed,
+    BettingOpened,
+    BetVoided,
+    BookClosed,
+    BookOpened,
+    BookResumed,
+    BookSuspended,
+    CancelNoted,
+    CancelRefused,
+    Configuration,
+    Event,
+    InputNoted,
+    PayTableInForce,
+    RoundDecided,
+    RoundRevised,
+    RoundSettled,
+    RoundVoided,
+    Terms,
+)
+
+OPENINGS_KNOWN: Final = 512  # and versions: a mark that comes again after so many would be taken for a new one
+SHOE_CLOSED: Final = "shoe-closed"  # its mark was seen in `bets`
+SHOE_CLAIMED: Final = "shoe-claimed"  # and its twin in `rounds`
+RULES_DISPUTED: Final = "rules-disputed"  # somebody else wrote this version's mark into `bets`
+
+Place = tuple[int, int]  # shoe and round
+
+
+class Prices(Struct, frozen=True):
+    """A version of the table's configuration; `disputed` if `rounds` says otherwise than `bets`."""
+
+    version: int
+    configuration: Configuration
+    disputed: bool = False
+
+
+class Bet(Struct, frozen=True):
+    """An accepted bet; `voided` once its stake has gone back."""
+
+    bet_id: str
+    customer_id: str
+    bet: str
+    stake_minor: int
+    at_ms: int
+    voided: bool = False
+
+
+class Cancel(Struct, frozen=True):
+    """A cancel that was noted, or refused."""
+
+    customer_id: str
+    content_hash: str
+    at_ms: int
+    refused: bool = False
+
+
+class Paid(Struct, frozen=True):
+    """What a bet was last paid, so that it can be taken back."""
+
+    bet_id: str
+    winnings_minor: int
+    commission_minor: int
+    return_minor: int
+
+
+class Book(Struct, frozen=True, kw_only=True):
+    """`mark` is the close as it stood in `bets`; None in a closed book whose round was ended by another mark.
+
+    `answers` are the content hashes by bet id, `cancels` are by customer and bet id, `staked` sums accepted stakes by
+    customer and bet. `revision` is None until the book was settled; `claimed` once an outcome of `rounds` has come.
+    `shoe_end` is the shoe whose closing mark came in `bets` after this book's opening.
+    """
+
+    shoe_no: int
+    round_no: int
+    version: int
+    opened: BettingOpened
+    closed: bool = False
+    mark: BettingClosed | None = None
+    answers: dict[str, str] = {}
+    bets: dict[str, Bet] = {}
+    cancels: dict[str, Cancel] = {}
+    staked: dict[str, int] = {}
+    suspended: str = ""
+    suspensions: int = 0
+    outcome: RoundDecided | RoundRevised | RoundVoided | None = None
+    revision: int | None = None
+    claimed: bool = False
+    paid: tuple[Paid, ...] = ()
+    paid_revision: int | None = None
+    shoe_end: int | None = None
+    forgotten: bool = False
+
+    @property
+    def place(self) -> Place:
+        """Shoe and round."""
+        return self.shoe_no, self.round_no
+
+
+class State(Struct, frozen=True, kw_only=True):
+    """`books` are in the order of their openings in `bets`; `claimed` is the last round whose outcome was consumed."""
+
+    table_id: str
+    prices: tuple[Prices, ...] = ()
+    versions: tuple[int, ...] = ()
+    books: tuple[Book, ...] = ()
+    openings: tuple[str, ...] = ()
+    shoe_ends: tuple[int, ...] = ()
+    shoes_claimed: int = 0
+    claimed: Place = (0, 0)
+    unanswered: int = 0
+
+
+def start(table_id: str) -> State:
+    """A table of which nothing has been heard."""
+    return State(table_id=table_id)
+
+
+def book_of(state: State, place: Place) -> Book | None:
+    """The book of this round, if it is kept."""
+    return next((book for book in state.books if book.place == place), None)
+
+
+def remembered(state: State, place: Place) -> Book | None:
+    """The book of this round, if its answers are remembered still."""
+    book = book_of(state, place)
+    return None if book is None or book.forgotten else book
+
+
+def open_book(state: State) -> Book | None:
+    """The book that takes bets."""
+    last = state.books[-1] if state.books else None
+    return None if last is None or last.closed else last
+
+
+def prices_of(state: State, version: int) -> Prices | None:
+    """What prices the bets of this version."""
+    return next((prices for prices in state.prices if prices.version == version), None)
+
+
+def terms_of(state: State, book: Book, bet: str) -> Terms | None:
+    """The terms of a bet in this book's round; None if the table does not offer it."""
+    prices = prices_of(state, book.version)
+    offered = prices.configuration.pay_table if prices else ()
+    return next((terms for terms in offered if terms.bet == bet), None)
+
+
+def live_bets(book: Book) -> tuple[Bet, ...]:
+    """The accepted bets whose stake is still in play, in the order they were taken."""
+    return tuple(bet for bet in book.bets.values() if not bet.voided)
+
+
+# ---------------------------------------------------------------- evolve
+
+
+def evolve(state: State, fact: Event) -> State:
+    """Folds a fact of `settlements`; total: a fact of no concern leaves the state as it was."""
+    fold = FOLDS.get(type(fact))
+    return state if fold is None else fold(state, fact)
+
+
+def with_book(state: State, book: Book) -> State:
+    """The state with this book in place of its former self."""
+    return replace(state, books=tuple(book if other.place == book.place else other for other in state.books))
+
+
+def fold_prices(state: State, fact: PayTableInForce) -> State:
+    used = {book.version for book in state.books}
+    kept = tuple(prices for prices in state.prices if prices.version in used)
+    return replace(
+        state,
+        prices=(*kept, Prices(fact.version, fact.configuration)),
+        versions=(*state.versions, fact.version)[-OPENINGS_KNOWN:],
+    )
+
+
+def fold_opened(state: State, fact: BookOpened) -> State:
+    """The answers of the oldest openings are forgotten, whatever has become of their rounds."""
+    prices = prices_of(state, fact.version)
+    count = max(1, prices.configuration.openings_remembered) if prices else 1
+    book = Book(shoe_no=fact.shoe_no, round_no=fact.round_no, version=fact.version, opened=fact.mark)
+    books = (*state.books, book)
+    past = tuple(replace(old, forgotten=True, answers={}, cancels={}) for old in books[:-count])
+    return dropped(
+        replace(
+            state,
+            books=(*past, *books[-count:]),
+            openings=(*state.openings, fact.mark.event_id)[-OPENINGS_KNOWN:],
+        )
+    )
+
+
+def dropped(state: State) -> State:
+    """Without the books whose answers are forgotten and whose outcome can no longer be revised."""
+    if not any(book.forgotten for book in state.books):
+        return state
+    done = tuple(book for book in state.books if book.revision is not None and not book.suspended)
+    claimed = sorted(book.place for book in done if book.claimed)
+    kept = state.prices[-1].configuration.rounds_kept if state.prices else 0
+    revisable = claimed[max(0, len(claimed) - kept) :]
+    old = tuple(book.place for book in done if book.forgotten and book.place not in revisable)
+    return replace(state, books=tuple(book for book in state.books if book.place not in old))
+
+
+def fold_closed(state: State, fact: BookClosed) -> State:
+    book = book_of(state, (fact.shoe_no, fact.round_no))
+    return state if book is None else with_book(state, replace(book, closed=True, mark=fact.mark))
+
+
+def fold_accepted(state: State, fact: BetAccepted) -> State:
+    book = book_of(state, (fact.shoe_no, fact.round_no))
+    if book is None:
+        return state
+    taken = Bet(fact.bet_id, fact.customer_id, fact.bet, fact.stake_minor, fact.at_ms)
+    key = key_of(fact.customer_id, fact.bet)
+    return with_book(
+        state,
+        replace(
+            book,
+            answers={**book.answers, fact.bet_id: fact.content_hash},
+            bets={**book.bets, fact.bet_id: taken},
+            staked={**book.staked, key: book.staked.get(key, 0) + fact.stake_minor},
+        ),
+    )
+
+
+def key_of(customer_id: str, name: str) -> str:
+    """A customer and a bet's name or id, neither of which has a slash."""
+    return f"{customer_id}/{name}"
+
+
+def fold_rejected(state: State, fact: BetRejected) -> State:
+    book = book_of(state, (fact.shoe_no, fact.round_no))
+    if book is None:
+        return state
+    return with_book(state, replace(book, answers={**book.answers, fact.bet_id: fact.content_hash}))
+
+
+def fold_unanswered(state: State, fact: BetIgnored | CancelRefused) -> State:
+    state = replace(state, unanswered=fact.number)
+    book = remembered(state, (fact.shoe_no, fact.round_no))
+    if isinstance(fact, BetIgnored) or book is None:
+        return state
+    key = key_of(fact.customer_id, fact.bet_id)
+    if key in book.cancels:
+        return state
+    refused = Cancel(fact.customer_id, fact.content_hash, fact.at_ms, refused=True)
+    return with_book(state, replace(book, cancels={**book.cancels, key: refused}))
+
+
+def fold_cancel(state: State, fact: CancelNoted) -> State:
+    book = book_of(state, (fact.shoe_no, fact.round_no))
+    if book is None:
+        return state
+    noted = Cancel(fact.customer_id, fact.content_hash, fact.at_ms)
+    cancels = {**book.cancels, key_of(fact.customer_id, fact.bet_id): noted}
+    return with_book(state, replace(book, cancels=cancels))
+
+
+def fold_voided(state: State, fact: BetVoided) -> State:
+    book = book_of(state, (fact.shoe_no, fact.round_no))
+    if book is None or fact.bet_id not in book.bets:
+        return state
+    bet = replace(book.bets[fact.bet_id], voided=True)
+    return with_book(state, replace(book, bets={**book.bets, fact.bet_id: bet}))
+
+
+def fold_settled(state: State, fact: BetSettled) -> State:
+    book = book_of(state, (fact.shoe_no, fact.round_no))
+    if book is None:
+        return state
+    paid = Paid(fact.bet_id, fact.winnings_minor, fact.commission_minor, fact.return_minor)
+    earlier = book.paid if book.paid_revision == fact.revision else ()
+    return with_book(state, replace(book, paid=(*earlier, paid), paid_revision=fact.revision))
+
+
+def fold_round_settled(state: State, fact: RoundSettled) -> State:
+    place = (fact.shoe_no, fact.round_no)
+    if fact.claimed:
+        state = replace(state, claimed=max(state.claimed, place))
+    book = book_of(state, place)
+    if book is None:
+        return state
+    settled = replace(
+        book,
+        revision=fact.revision,
+        claimed=book.claimed or fact.claimed,
+        suspended="",
+        outcome=None,
+        paid=() if fact.void else book.paid,
+    )
+    return dropped(with_book(state, settled))
+
+
+def fold_suspended(state: State, fact: BookSuspended) -> State:
+    place = (fact.shoe_no, fact.round_no)
+    if fact.outcome is not None:
+        state = replace(state, claimed=max(state.claimed, place))
+    book = book_of(state, place)
+    if book is None:
+        return state
+    return with_book(
+        state,
+        replace(book, suspended=fact.cause, suspensions=book.suspensions + 1, outcome=fact.outcome or book.outcome),
+    )
+
+
+def fold_resumed(state: State, fact: BookResumed) -> State:
+    book = book_of(state, (fact.shoe_no, fact.round_no))
+    return state if book is None else with_book(state, replace(book, suspended=""))
+
+
+def fold_noted(state: State, fact: InputNoted) -> State:
+    if fact.what == SHOE_CLOSED:
+        books = tuple(
+            replace(book, shoe_end=fact.number) if book.revision is None and book.shoe_end is None else book
+            for book in state.books
+        )
+        return replace(state, books=books, shoe_ends=(*state.shoe_ends, fact.number))
+    if fact.what == SHOE_CLAIMED:
+        return replace(
+            state,
+            shoe_ends=tuple(shoe_no for shoe_no in state.shoe_ends if shoe_no != fact.number),
+            shoes_claimed=max(state.shoes_claimed, fact.number),
+        )
+    if fact.what == RULES_DISPUTED:
+        return replace(
+            state,
+            prices=tuple(
+                replace(prices, disputed=True) if prices.version == fact.number else prices for prices in state.prices
+            ),
+        )
+    return state
+
+
+FOLDS: Final[dict[type, Callable[..., State]]] = {
+    PayTableInForce: fold_prices,
+    BookOpened: fold_opened,
+    BookClosed: fold_closed,
+    BetAccepted: fold_accepted,
+    BetRejected: fold_rejected,
+    BetIgnored: fold_unanswered,
+    CancelNoted: fold_cancel,
+    CancelRefused: fold_unanswered,
+    BetVoided: fold_voided,
+    BetSettled: fold_settled,
+    RoundSettled: fold_round_settled,
+    BookSuspended: fold_suspended,
+    BookResumed: fold_resumed,
+    InputNoted: fold_noted,
+}
