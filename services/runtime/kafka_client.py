@@ -1,0 +1,139 @@
+"""aiokafka's clients as this project uses them: with a deadline on everything, and thrown away after any error.
+
+aiokafka itself has no deadlines: start, commit and stop retry for ever. A producer that met an error is not mended but
+discarded; what it left half done is aborted when the next one with its transactional id starts.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from typing import Any, Final
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.coordinator.assignors.range import RangePartitionAssignor
+from aiokafka.errors import KafkaError
+
+from services.runtime.settings import Settings
+from services.runtime.topics import MAX_RECORD_BYTES
+
+START_WITHIN_S: Final = 10.0  # of a producer or consumer; fencing waits until the old transaction is aborted
+COMMIT_WITHIN_S: Final = 5.0  # of one whole transaction, well under REQUEST_TIMEOUT_MS
+STOP_WITHIN_S: Final = 2.0
+PROGRESS_WITHIN_S: Final = 15.0  # between two answers while a topic is read to its end
+REQUEST_TIMEOUT_MS: Final = 15_000
+RETRY_BACKOFF_MS: Final = 10  # aiokafka's 100 is what a transaction pays when the last one is still being marked
+BATCH_BYTES: Final = 256 * 1024
+
+
+def new_producer(settings: Settings, transactional_id: str | None) -> Any:
+    """Idempotent in any case; without an id it writes outside transactions."""
+    return AIOKafkaProducer(
+        bootstrap_servers=settings.kafka,
+        client_id=transactional_id or f"{settings.topic_prefix}writer",
+        transactional_id=transactional_id,
+        transaction_timeout_ms=min(10_000, settings.session_timeout_ms - 500),
+        enable_idempotence=True,
+        acks="all",
+        max_batch_size=BATCH_BYTES,
+        max_request_size=MAX_RECORD_BYTES,
+        request_timeout_ms=REQUEST_TIMEOUT_MS,
+        retry_backoff_ms=RETRY_BACKOFF_MS,
+    )
+
+
+def new_consumer(settings: Settings, *, committed: bool, group: str | None = None) -> Any:
+    """A reader by manual assignment; with a `group` it also reads and shares that group's topics."""
+    membership: dict[str, Any] = {}
+    if group is not None:
+        membership = {
+            "group_id": group,
+            "group_instance_id": f"{group}-{settings.instance}" if settings.instance else None,
+            "session_timeout_ms": settings.session_timeout_ms,
+            "heartbeat_interval_ms": max(300, settings.session_timeout_ms // 6),
+            "rebalance_timeout_ms": max(10_000, settings.session_timeout_ms),
+            "partition_assignment_strategy": (RangePartitionAssignor,),
+        }
+    return AIOKafkaConsumer(
+        bootstrap_servers=settings.kafka,
+        client_id=f"{settings.topic_prefix}reader",
+        enable_auto_commit=False,
+        auto_offset_reset="earliest" if group else "none",  # a member's own positions are never used
+        isolation_level="read_committed" if committed else "read_uncommitted",
+        request_timeout_ms=REQUEST_TIMEOUT_MS,
+        retry_backoff_ms=100,
+        **membership,
+    )
+
+
+async def start(client: Any) -> None:
+    """Starts a producer or a consumer, or raises within START_WITHIN_S."""
+    async with asyncio.timeout(START_WITHIN_S):
+        await client.start()
+
+
+async def stop_consumer(consumer: Any) -> None:
+    """Never raises but a cancel; a member leaves its group, if the broker answers in time."""
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(STOP_WITHIN_S):
+            await consumer.stop()
+    consumer._closed = True  # noqa: SLF001 - what did not stop in time is not to be complained about either
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(STOP_WITHIN_S):
+            await consumer._client.close()  # noqa: SLF001
+
+
+async def discard(producer: Any) -> None:
+    """Ends a producer at once, sending nothing more: `stop` would flush, and without a broker for ever."""
+    producer._closed = True  # noqa: SLF001 - aiokafka has no other way to give up
+    producer.client.coordinator_lookup = refuse
+    producer._message_accumulator.fail_all(KafkaError("discarded"))  # noqa: SLF001
+    sender = producer._sender.sender_task  # noqa: SLF001
+    if sender is not None:
+        sender.cancel()
+        await asyncio.wait({sender}, timeout=STOP_WITHIN_S)
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(STOP_WITHIN_S):
+            await producer.client.close()
+
+
+async def refuse(*_: object) -> None:
+    """Stands in for a look-up that would be tried for ever."""
+    raise KafkaError("discarded")
+
+
+async def read_to(consumer: Any, place: TopicPartition, begin: int, end: int) -> AsyncIterator[list[Any]]:
+    """The records of a partition from `begin` up to `end`, some at a time; markers and compaction leave gaps."""
+    if begin >= end:
+        return
+    consumer.assign([place])
+    consumer.seek(place, begin)  # in the same tick: `assign` throws every position away
+    position = begin
+    while position < end:
+        async with asyncio.timeout(PROGRESS_WITHIN_S):
+            found = await consumer.getmany(place, timeout_ms=500, max_records=2_000)
+            moved = await consumer.position(place)
+        if records := [record for record in found.get(place, ()) if record.offset < end]:
+            yield records
+        if moved == position:
+            continue
+        position = moved
+
+
+async def ends_of(consumer: Any, place: TopicPartition) -> tuple[int, int]:
+    """Its first offset and the next one; the last stable one for a consumer that reads what is committed."""
+    async with asyncio.timeout(PROGRESS_WITHIN_S):
+        begin = await consumer.beginning_offsets([place])
+        end = await consumer.end_offsets([place])
+    return begin[place], end[place]
+
+
+async def all_of(futures: Sequence[Awaitable[Any]], *others: Awaitable[Any]) -> list[Any]:
+    """What the futures of `send` came to, once all are done and `others` too; the first error is raised.
+
+    A commit does not look at them: it would commit without what failed.
+    """
+    found = await asyncio.gather(*futures, *others, return_exceptions=True)
+    for one in found:
+        if isinstance(one, BaseException):
+            raise one
+    return found[: len(futures)]

@@ -1,0 +1,170 @@
+"""How a partition's state and its place in the inputs come back from Kafka, once the last owner is fenced.
+
+The fold begins with the last snapshot and goes on with the facts of the own output partition; the inputs go on after
+the committed positions, or after the cause of the last fact or dead letter if that is further.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+import msgspec
+from aiokafka import OffsetAndMetadata, TopicPartition
+
+from services.baccarat.errors import NotReady, Unusable
+from services.baccarat.events import DEAD_LETTERS, Event
+from services.runtime import kafka_client as client
+from services.runtime import snapshots
+from services.runtime.health import Health
+from services.runtime.processor import Processor
+from services.runtime.restoring import Cause, cause_of, fold, positions_after
+from services.runtime.settings import Settings
+
+NAMED_CHARACTERS = 300  # of a fact's id, in the metadata of a position: 4,096 bytes are the broker's limit
+
+
+class Codec(Protocol):
+    def encode(self, topic: str, event: Event) -> bytes: ...
+
+    def decode(self, topic: str, raw: bytes) -> Event: ...
+
+
+Reading = Callable[[bytes | None], Awaitable[None]]  # makes a codec ready for a value of a schema it has not met
+
+
+async def nothing_to_learn(_raw: bytes | None) -> None:
+    """Without a registry there is nobody to ask."""
+
+
+class Membership(Protocol):
+    """The group's consumer, which says who owns what."""
+
+    async def committed(self, places: list[TopicPartition]) -> Mapping[TopicPartition, OffsetAndMetadata]: ...
+
+    async def prove(self, place: TopicPartition, position: OffsetAndMetadata) -> None:
+        """Raises CommitFailedError for one that is a member no more."""
+
+
+class Work(msgspec.Struct, frozen=True):
+    """What all partitions of a processor share."""
+
+    processor: Processor[Any]
+    settings: Settings
+    codec: Codec
+    learn: Reading
+    group: str
+    membership: Membership
+    log_id: str
+    health: Health
+    fault: Callable[[str], None]
+
+    def place(self, topic: str, partition: int) -> TopicPartition:
+        return TopicPartition(self.settings.topic_prefix + topic, partition)
+
+
+class Memory(msgspec.Struct):
+    """What a life knows: all of it can be restored."""
+
+    states: dict[str, Any]
+    positions: dict[str, int]
+    last_fact: str = ""
+    output_offset: int = 0  # what of the output the states are the fold of
+    letters_offset: int = 0
+    snapshot: int = 0  # its number
+    written: dict[str, snapshots.Written] = {}
+    changed: dict[str, None] = {}  # since the last snapshot, in order
+
+
+async def restore(work: Work, partition: int) -> Memory:
+    """Raises NotReady where the log does not hold what was committed, or holds what cannot be read."""
+    processor = work.processor
+    inputs = [work.place(topic, partition) for topic in processor.inputs]
+    async with asyncio.timeout(client.PROGRESS_WITHIN_S):
+        committed = await work.membership.committed(inputs)
+    consumer = client.new_consumer(work.settings, committed=True)
+    try:
+        await client.start(consumer)
+        place = work.place(processor.snapshots, partition)
+        how = (work.log_id, processor.state_version, processor.state_type)
+        snapshot = await snapshots.read_back(consumer, place, *how)
+        memory = remembered(snapshot)
+        named = committed[inputs[0]].metadata if inputs[0] in committed else ""
+        causes = await fold_output(work, consumer, partition, memory, named)
+        causes += await read_letters(work, consumer, partition, memory)
+    finally:
+        await client.stop_consumer(consumer)
+    known = {
+        topic: committed[place].offset
+        for topic, place in zip(processor.inputs, inputs, strict=True)
+        if place in committed
+    }
+    memory.positions = positions_after(processor, partition, (known, memory.positions), causes)
+    return memory
+
+
+def remembered(snapshot: snapshots.Snapshot[Any] | None) -> Memory:
+    """What a snapshot alone says."""
+    if snapshot is None:
+        return Memory({}, {})
+    manifest = snapshot.manifest
+    return Memory(
+        states=dict(snapshot.states),
+        positions=dict(manifest.positions),
+        last_fact=manifest.last_fact,
+        output_offset=manifest.output_offset,
+        letters_offset=manifest.letters_offset,
+        snapshot=manifest.number,
+        written=dict(snapshot.written),
+    )
+
+
+async def fold_output(work: Work, consumer: Any, partition: int, memory: Memory, named: str) -> list[Cause]:
+    """Folds the own facts after the snapshot; the fact `named` by the committed position must be among all of them."""
+    place = work.place(work.processor.output, partition)
+    begin, end = await client.ends_of(consumer, place)
+    if begin > memory.output_offset or end < memory.output_offset:
+        what = f"{place.topic} {partition} holds facts {begin} to {end}"
+        raise NotReady(f"{what}, but the fold must go on at {memory.output_offset}: some are hidden or were deleted")
+    causes: dict[str, Cause] = {}
+    seen = named in ("", memory.last_fact[:NAMED_CHARACTERS])
+    async for records in client.read_to(consumer, place, memory.output_offset, end):
+        facts: list[Event] = []
+        for record in records:
+            cause = cause_of(record.headers, work.processor)
+            if cause is None:
+                continue  # what anybody else wrote there steers nothing
+            causes[cause.topic] = cause
+            fact = await own_fact(work, place, record)
+            facts.append(fact)
+            seen = seen or fact.event_id[:NAMED_CHARACTERS] == named
+            memory.output_offset = record.offset + 1
+        if facts:
+            memory.last_fact = facts[-1].event_id
+            memory.states = fold(work.processor, memory.states, facts)
+            memory.changed.update(dict.fromkeys(fact.table_id for fact in facts))
+    if not seen:
+        raise NotReady(f"{place.topic} {partition} does not show fact {named} yet, which was committed")
+    return list(causes.values())
+
+
+async def own_fact(work: Work, place: TopicPartition, record: Any) -> Event:
+    try:
+        await work.learn(record.value)
+        return work.codec.decode(work.processor.output, record.value or b"")
+    except Unusable as error:
+        where = f"{place.topic} {place.partition}/{record.offset}"
+        raise NotReady(f"{work.processor.name} cannot read its own fact at {where}: {error}") from error
+
+
+async def read_letters(work: Work, consumer: Any, partition: int, memory: Memory) -> list[Cause]:
+    """A dead letter may be all that an input gave."""
+    place = work.place(DEAD_LETTERS, partition)
+    begin, end = await client.ends_of(consumer, place)
+    causes: dict[str, Cause] = {}
+    async for records in client.read_to(consumer, place, max(begin, memory.letters_offset), end):
+        for record in records:
+            cause = cause_of(record.headers, work.processor)
+            if cause is not None:
+                causes[cause.topic] = cause
+        memory.letters_offset = records[-1].offset + 1
+    return list(causes.values())
