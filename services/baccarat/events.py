@@ -35,13 +35,22 @@ class Line(Struct, frozen=True):
 
 
 class Terms(Struct, frozen=True):
-    """One bet a table offers: its lines, of which the first that matches pays, and its limits in minor units."""
+    """One bet a table offers: its lines, of which the first that matches pays, and its limits in minor units.
+
+    `max_minor` bounds a customer's sum on the bet, `payout_max_minor` what the bet may win in a round over all
+    customers. The bet is taken up to round `last_round_no` of a shoe, and while no more than `cards_dealt_max` cards
+    have left it at the opening. None is no bound.
+    """
 
     bet: str
     lines: tuple[Line, ...]
     min_minor: int
     max_minor: int
     step_minor: int = 1
+    main: bool = False
+    last_round_no: int | None = None
+    cards_dealt_max: int | None = None
+    payout_max_minor: int | None = None
 
 
 class Policy(Struct, frozen=True):
@@ -72,6 +81,17 @@ class Configuration(Struct, frozen=True, kw_only=True):
     rounds_kept: int = 3
     openings_remembered: int = 5
     policies: tuple[Policy, ...] = ()
+    name: str = ""
+    table_type: str = "mini"
+    seats: int = 0
+    burn_between: int = 0
+    opposite_mains: bool = True
+    side_above_main: bool = True
+    win_max_minor: int | None = None
+    payout_max_minor: int | None = None
+    differential_max_minor: int | None = None
+    gaming_day_starts_at: str = "00:00"
+    time_zone: str = "UTC"
 
 
 class BetSum(Struct, frozen=True):
@@ -688,7 +708,8 @@ class BetVoided(Struct, frozen=True, kw_only=True):
 class BetSettled(Struct, frozen=True, kw_only=True):
     """`line` is the pay table line that decided, from 1; None when none matched and the stake is lost.
 
-    `winnings_minor` is before commission; `return_minor` is stake plus winnings less the commission taken.
+    `winnings_minor` is before commission; `return_minor` is stake plus winnings less the commission taken, which is 0
+    where it is owed. `commission_exact` is the commission before any rounding.
     """
 
     event_id: str
@@ -708,6 +729,7 @@ class BetSettled(Struct, frozen=True, kw_only=True):
     commission_minor: int
     commission_owed: bool
     return_minor: int
+    commission_exact: Fraction = Fraction(0)
 
 
 class BetReversed(Struct, frozen=True, kw_only=True):
@@ -727,6 +749,7 @@ class BetReversed(Struct, frozen=True, kw_only=True):
     winnings_minor: int
     commission_minor: int
     return_minor: int
+    commission_exact: Fraction = Fraction(0)
 
 
 class RoundSettled(Struct, frozen=True, kw_only=True):
@@ -750,6 +773,7 @@ class RoundSettled(Struct, frozen=True, kw_only=True):
     sums: tuple[BetSum, ...]
     void: bool = False
     claimed: bool = True
+    owed_exact: Fraction = Fraction(0)
 
 
 class CustomerNoted(Struct, frozen=True, kw_only=True):
@@ -771,6 +795,7 @@ class CommissionCollected(Struct, frozen=True, kw_only=True):
     shoe_no: int
     amount_minor: int
     number: int
+    owed_exact: Fraction = Fraction(0)
 
 
 class BookSuspended(Struct, frozen=True, kw_only=True):
