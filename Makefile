@@ -10,10 +10,10 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 	"$$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
-COMPOSE = $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose)
+COMPOSE = $(shell docker compose version >/dev/null 2>&1 && echo docker compose || echo docker-compose) --project-name puntobanco
 PAGE_PORT ?= 8000
 
-.PHONY: help demo test check static coverage schemas bench soak up down clean pin
+.PHONY: help demo test check static format lint types imports schemas coverage bench soak up down clean pin
 .DELETE_ON_ERROR:
 
 help:
@@ -27,11 +27,21 @@ test: .venv/dev .venv/servers
 
 check: static coverage test
 
-static: .venv/dev
+static: format lint types imports schemas
+
+format: .venv/dev
 	$(BIN)/ruff format --check
+
+lint: .venv/dev
 	$(BIN)/ruff check
+
+types: .venv/dev
 	$(BIN)/mypy
+
+imports: .venv/dev
 	$(BIN)/lint-imports
+
+schemas: .venv/dev
 	$(BIN)/punto schemas check
 
 # The game alone: every branch of it is reached by its own tests.
