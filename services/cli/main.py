@@ -69,17 +69,27 @@ for name, (group, short) in GROUPS.items():
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line, by default the process's own, and gives its exit code."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = app(words, prog_name="punto", standalone_mode=False)
+        code = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except BrokenPipeError:
         return _closed_pipe()
+    return code
+
+
+def _run(words: list[str]) -> int:
+    try:
+        command = typer.main.get_command(app)
+        with command.make_context("punto", words) as context:
+            return int(command.invoke(context) or Code.DONE)
+    except typer.Exit as ended:
+        return ended.exit_code
+    except BrokenPipeError:
+        raise
     except KeyboardInterrupt:
         return Code.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - whatever it is, it becomes one line
         return _failed(error, as_json="--json" in words)
-    return int(code or Code.DONE)
 
 
 def _closed_pipe() -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from services.baccarat import payouts
+from services.baccarat import payouts, rounds, table
 from services.baccarat.events import (
     CardAssigned,
     CardBurned,
@@ -19,7 +19,6 @@ from services.baccarat.events import (
 )
 from services.card_scanner.recording import Claim, CutCard, End, Fact, Recording, Shoe, Taken
 from services.card_scanner.sources import HouseRules, SealedShoe
-from services.rules import RULES
 
 TABLE: Final = "T1"
 DEVICE: Final = "simulated"
@@ -38,10 +37,10 @@ def house_rules(how: Configuration) -> HouseRules:
 
 def facts_of(shoe: SealedShoe, how: Configuration) -> Iterator[Event]:
     """What rules says of the shoe, dealt until it is over."""
-    state = RULES.start(TABLE)
+    state = table.start(TABLE)
     for event in feed_of(shoe, how):
-        for fact in RULES.decide(state, event, 0):
-            state = RULES.evolve(state, fact)
+        for fact in rounds.decide(state, event, 0):
+            state = table.evolve(state, fact)
             yield fact
             if isinstance(fact, ShoeClosed):
                 return
