@@ -7,6 +7,7 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -28,7 +29,7 @@ class Registry:
             from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
         except ImportError as missing:
             raise BadSettings('A registry needs the extra: pip install "puntobanco[registry]"') from missing
-        self._as_avro = lambda text: Schema(text, "AVRO")  # type: ignore[no-untyped-call]
+        self._as_avro = partial(Schema, schema_type="AVRO")
         self._name = _without_password(url)
         self._topic_prefix = topic_prefix
         self._schemas = schemas
@@ -77,7 +78,7 @@ class Registry:
             codec.refuse(schema_id, str(error))
 
     def close(self) -> None:
-        self._client.close()  # type: ignore[no-untyped-call]
+        self._client.close()
 
     def __enter__(self) -> Self:
         return self

@@ -42,6 +42,18 @@ class Shape(Struct, frozen=True):
     write: Convert | None = None
     read: Convert | None = None
 
+    @property
+    def to_plain(self) -> Convert:
+        return self.write or _as_it_is
+
+    @property
+    def from_plain(self) -> Convert:
+        return self.read or _as_it_is
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
 
 @cache
 def shape(declared: Any, *, wide: bool = False) -> Shape:
@@ -78,12 +90,12 @@ def _named(declared: type, *, wide: bool) -> Shape:
 @lru_cache(maxsize=1024)
 def parse_fraction(text: str) -> Fraction:
     """`19/20`, or `8` for a whole number. Raises Misfit."""
-    if not _FRACTION.fullmatch(text) or len(text) > 200:
+    if not _FRACTION.fullmatch(text):  # Fraction itself also takes 1e9, 0.5 and blanks
         raise Misfit(f"{text[:200]!r} is no fraction; write it as 19/20 or 8")
     try:
         return Fraction(text)
     except ZeroDivisionError:
-        raise Misfit(f"{text!r} divides by zero") from None
+        raise Misfit(f"{text[:200]!r} divides by zero") from None
 
 
 def _card(text: str) -> Card:
@@ -129,8 +141,8 @@ def _union(members: tuple[Any, ...], *, wide: bool) -> Shape:
     text = " | ".join(each.text for each in shapes) + (" | None" if NoneType in members else "")
     if len(shapes) == 1:
         return Shape(text, types, _unless_none(shapes[0].write), _unless_none(shapes[0].read))
-    by_type = {kind: (_tag(kind), each.write or _as_it_is) for each in shapes for kind in each.types}
-    by_tag = {_tag(kind): each.read or _as_it_is for each in shapes for kind in each.types}
+    by_type = {kind: (_tag(kind), each.to_plain) for each in shapes for kind in each.types}
+    by_tag = {_tag(kind): each.from_plain for each in shapes for kind in each.types}
     if len(by_tag) != len(shapes):
         raise TypeError(f"The members of {text} cannot be told apart")
 
@@ -148,10 +160,6 @@ def _union(members: tuple[Any, ...], *, wide: bool) -> Shape:
 def _tag(kind: type) -> str:
     """Avro's own full name of a record."""
     return f"{NAMESPACE}.{kind.__name__}" if issubclass(kind, Struct) else kind.__name__
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
 
 
 def _unless_none(convert: Convert | None) -> Convert | None:
@@ -173,7 +181,7 @@ def _tuple(items: tuple[Any, ...], *, wide: bool) -> Shape:
         return [_one(each, value) for each, value in zip(shapes, values, strict=True)]
 
     def read(plain: list[Any]) -> tuple[Any, ...]:
-        return tuple((each.read or _as_it_is)(value) for each, value in zip(shapes, plain, strict=True))
+        return tuple(each.from_plain(value) for each, value in zip(shapes, plain, strict=True))
 
     return Shape(f"({', '.join(each.text for each in shapes)})", types, write, read)
 
@@ -197,8 +205,7 @@ def _dict(key: Any, value: Any, *, wide: bool) -> Shape:
         return [(_one(keys, each), _one(values, whole[each])) for each in whole]
 
     def read(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
-        key_of, value_of = keys.read or _as_it_is, values.read or _as_it_is
-        return {key_of(each): value_of(value) for each, value in pairs}
+        return {keys.from_plain(each): values.from_plain(value) for each, value in pairs}
 
     return Shape(f"{{{keys.text}: {values.text}}}", frozenset((dict,)), write, read)
 
@@ -206,7 +213,7 @@ def _dict(key: Any, value: Any, *, wide: bool) -> Shape:
 def _one(checked: Shape, value: Any) -> Any:
     if type(value) not in checked.types:
         raise Misfit(f"{value!r} is a {type(value).__name__}, not {_names(checked.types)}")
-    return value if checked.write is None else checked.write(value)
+    return checked.to_plain(value)
 
 
 def _names(types: frozenset[type]) -> str:
