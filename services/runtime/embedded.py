@@ -34,7 +34,7 @@ from services.runtime.restoring import Cause, Manifest, cause_of, fold, headers,
 
 LOGGER: Final = logging.getLogger(__name__)
 FORMAT: Final = "1"
-BATCH: Final = 200  # records of one partition in one turn: a turn must not hold up the loop for long
+BATCH: Final = 200  # records of one input of one partition in one turn: a turn must not hold up the loop for long
 
 # Where a test may end the process; all but the last two lie around or inside a SQLite transaction.
 FAULT_POINTS: Final = (
@@ -131,6 +131,7 @@ class EmbeddedLog:
         codec: Codec | None = None,
         fault: Callable[[str], None] = no_fault,
         snapshot_ms: int = 30_000,
+        batch: int = BATCH,
     ) -> None:
         self.path = path
         self.partitions = partitions
@@ -138,6 +139,7 @@ class EmbeddedLog:
         self._codec = Codec() if codec is None else codec
         self._fault = fault
         self._snapshot_ms = snapshot_ms
+        self._batch = batch
         self._ends: dict[Place, int] = {}
         self._last_ms = 0
         self._taken: dict[tuple[str, str, int], int] = {}
@@ -380,12 +382,12 @@ class EmbeddedLog:
         return done if task.more else None
 
     def _fetch(self, task: _Task, topic: str) -> int:
-        """Fills the queue up to BATCH, and says by how many."""
+        """Fills the queue up to a batch, and says by how many."""
         queue = task.queues[topic]
         begin = queue[-1].offset + 1 if queue else task.positions[topic]
-        if begin == self._ends[topic, task.partition] or len(queue) >= BATCH:
+        if begin == self._ends[topic, task.partition] or len(queue) >= self._batch:
             return 0
-        records = self._read(topic, task.partition, begin, BATCH - len(queue))
+        records = self._read(topic, task.partition, begin, self._batch - len(queue))
         queue.extend(records)
         return len(records)
 
@@ -443,6 +445,7 @@ class EmbeddedLog:
             self._fault("after-commit")
         except BaseException as error:
             failure = NotReady(f"{self.path} cannot be written: {error}")
+            failure.__cause__ = error
             if self._sql.in_transaction:
                 self._ends, self._last_ms = ends, last_ms
                 self._sql.execute("ROLLBACK")
@@ -476,7 +479,7 @@ class EmbeddedLog:
         records: list[Record] = []
         for (topic, partition), offset in positions.items():
             if offset < self._ends[topic, partition]:
-                found = self._read(topic, partition, offset, BATCH)
+                found = self._read(topic, partition, offset, self._batch)
                 records += found
                 positions[topic, partition] = found[-1].offset + 1
         return records
@@ -507,7 +510,7 @@ class _Reader:
         self._positions = positions
 
     async def next(self, wait_ms: int) -> list[Record]:
-        """At most BATCH records of each partition."""
+        """At most a batch of each partition."""
         with suppress(TimeoutError):
             async with asyncio.timeout(wait_ms / 1000):
                 while not (records := self._log.read(self._positions)):
