@@ -89,6 +89,7 @@ class Member(ConsumerRebalanceListener):  # type: ignore[misc]
         self._consumer: Any = client.new_consumer(settings, committed=True, group=group)
         self._work = Work(processor, settings, codec, learn, group, self, log_id, health, fault)
         self._tasks: dict[int, tuple[asyncio.Task[None], asyncio.Event]] = {}
+        self._ended: list[asyncio.Task[None]] = []
         self._leaving = False
 
     async def take_part(self, stop: asyncio.Event) -> None:
@@ -99,6 +100,7 @@ class Member(ConsumerRebalanceListener):  # type: ignore[misc]
                 await self._consumer.start()
             topic = work.settings.topic_prefix + work.processor.inputs[0]
             self._consumer.subscribe([topic], listener=self)
+            work.health.wrong(GROUP, "waiting for the group")
             work.health.right(KAFKA)
             work.health.right(STARTING)
             probe_at = asyncio.get_running_loop().time()
@@ -112,6 +114,7 @@ class Member(ConsumerRebalanceListener):  # type: ignore[misc]
             self._leaving = True
             await self._end(tuple(self._tasks))
             await client.stop_consumer(self._consumer)
+        self._raise_what_got_out()
 
     async def _poll(self) -> None:
         """A member that is not polled is put out. What was fetched before the pause is read by nobody."""
@@ -122,9 +125,10 @@ class Member(ConsumerRebalanceListener):  # type: ignore[misc]
 
     def _raise_what_got_out(self) -> None:
         """Tasks keep every Exception to themselves: what gets out ends the process."""
-        for task, _ in self._tasks.values():
+        for task in (*self._ended, *(task for task, _ in self._tasks.values())):
             if task.done() and not task.cancelled() and (error := task.exception()) is not None:
                 raise error
+        self._ended.clear()
 
     async def _probe(self) -> None:
         """Without news nobody else would notice that Kafka is away."""
@@ -166,9 +170,9 @@ class Member(ConsumerRebalanceListener):  # type: ignore[misc]
                 task.cancel()
             if late:
                 await asyncio.wait(late)
-        self._raise_what_got_out()
         for partition in partitions:
             self._tasks.pop(partition, None)
+        self._ended += tasks
 
     async def committed(self, places: list[TopicPartition]) -> Mapping[TopicPartition, OffsetAndMetadata]:
         """The consumer's own `committed` leaves out what the position names."""

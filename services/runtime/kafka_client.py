@@ -13,6 +13,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.errors import KafkaError
 
+from services.baccarat.errors import NotReady
 from services.runtime.settings import Settings
 from services.runtime.topics import MAX_RECORD_BYTES
 
@@ -20,6 +21,7 @@ START_WITHIN_S: Final = 10.0  # of a producer or consumer; fencing waits until t
 COMMIT_WITHIN_S: Final = 5.0  # of one whole transaction, well under REQUEST_TIMEOUT_MS
 STOP_WITHIN_S: Final = 2.0
 PROGRESS_WITHIN_S: Final = 15.0  # between two answers while a topic is read to its end
+QUICK_MS: Final = 10  # between looks at a consumer that reads to an end: markers move it without a record
 REQUEST_TIMEOUT_MS: Final = 15_000
 RETRY_BACKOFF_MS: Final = 10  # aiokafka's 100 is what a transaction pays when the last one is still being marked
 BATCH_BYTES: Final = 256 * 1024
@@ -41,8 +43,11 @@ def new_producer(settings: Settings, transactional_id: str | None) -> Any:
     )
 
 
-def new_consumer(settings: Settings, *, committed: bool, group: str | None = None) -> Any:
-    """A reader by manual assignment; with a `group` it also reads and shares that group's topics."""
+def new_consumer(settings: Settings, *, committed: bool, group: str | None = None, wait_ms: int = 500) -> Any:
+    """A reader by manual assignment; with a `group` a member of it.
+
+    The broker holds an empty fetch for `wait_ms`, and everything else that this consumer asks it waits behind that.
+    """
     membership: dict[str, Any] = {}
     if group is not None:
         membership = {
@@ -61,6 +66,7 @@ def new_consumer(settings: Settings, *, committed: bool, group: str | None = Non
         isolation_level="read_committed" if committed else "read_uncommitted",
         request_timeout_ms=REQUEST_TIMEOUT_MS,
         retry_backoff_ms=100,
+        fetch_max_wait_ms=wait_ms,
         **membership,
     )
 
@@ -107,16 +113,18 @@ async def read_to(consumer: Any, place: TopicPartition, begin: int, end: int) ->
         return
     consumer.assign([place])
     consumer.seek(place, begin)  # in the same tick: `assign` throws every position away
-    position = begin
+    now = asyncio.get_running_loop().time
+    position, since = begin, now()
     while position < end:
         async with asyncio.timeout(PROGRESS_WITHIN_S):
-            found = await consumer.getmany(place, timeout_ms=500, max_records=2_000)
+            found = await consumer.getmany(place, timeout_ms=QUICK_MS, max_records=2_000)
             moved = await consumer.position(place)
         if records := [record for record in found.get(place, ()) if record.offset < end]:
             yield records
-        if moved == position:
-            continue
-        position = moved
+        if moved != position:
+            position, since = moved, now()
+        elif now() - since > PROGRESS_WITHIN_S:
+            raise NotReady(f"{place.topic} {place.partition} shows nothing at {position}, though it ends at {end}")
 
 
 async def ends_of(consumer: Any, place: TopicPartition) -> tuple[int, int]:

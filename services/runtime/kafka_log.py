@@ -111,15 +111,18 @@ class KafkaLog:
         place = TopicPartition(self._settings.topic_prefix + topic, partition)
         async with self._asking:
             with trouble(self._settings):
-                if self._looking is None:
-                    consumer = client.new_consumer(self._settings, committed=True)
-                    try:
-                        await client.start(consumer)
-                    except BaseException:
-                        await client.stop_consumer(consumer)
-                        raise
-                    self._looking = consumer
-                return await after_last(self._looking, place)
+                looking = self._looking or client.new_consumer(self._settings, committed=True, wait_ms=client.QUICK_MS)
+                try:
+                    if self._looking is None:
+                        await client.start(looking)
+                    offset = await after_last(looking, place)
+                    looking.unsubscribe()  # or it would go on fetching
+                except BaseException:
+                    self._looking = None
+                    await client.stop_consumer(looking)
+                    raise
+                self._looking = looking
+                return offset
 
     @contextlib.asynccontextmanager
     async def reader(self, positions: Mapping[Place, int]) -> AsyncIterator[Reader]:

@@ -81,7 +81,7 @@ async def restore(work: Work, partition: int) -> Memory:
     inputs = [work.place(topic, partition) for topic in processor.inputs]
     async with asyncio.timeout(client.PROGRESS_WITHIN_S):
         committed = await work.membership.committed(inputs)
-    consumer = client.new_consumer(work.settings, committed=True)
+    consumer = client.new_consumer(work.settings, committed=True, wait_ms=client.QUICK_MS)
     try:
         await client.start(consumer)
         place = work.place(processor.snapshots, partition)

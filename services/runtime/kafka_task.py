@@ -143,6 +143,9 @@ class Life:
                 await stack.enter_async_context(self._pumping(topic, self._memory.positions[topic]))
                 for topic in self._processor.inputs
             ]
+            stopping = asyncio.create_task(self._stop.wait())
+            stopping.add_done_callback(lambda _: self._arrived.set())
+            stack.callback(stopping.cancel)
             await self._work_off(pumps)
 
     @contextlib.asynccontextmanager
