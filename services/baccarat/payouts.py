@@ -1,64 +1,47 @@
-"""Pay tables as data, and what a bet comes to.
+"""What a bet comes to: the line that pays, and the money.
 
-A base game is a row, of data and not of code. A bet has lines; the first whose conditions all hold pays. A condition
-names a feature of the finished round and the values it may have; `FEATURES` is the whole vocabulary.
+A bet has lines; the first whose conditions all hold pays, and where none does the stake is lost.
 """
 
 from collections.abc import Callable, Mapping
-from fractions import Fraction
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
 
-from services.baccarat.cards import Card, Winner, total
-from services.baccarat.errors import BadSettings
-from services.baccarat.events import Condition, Configuration, Line, Terms
+from services.baccarat.events import Configuration, Line, Terms
+from services.baccarat.features import FEATURES, Cards, finished, needs_of
 from services.baccarat.shoe import BURN_RULES, END_RULES, MAX_DECKS, MIN_DECKS
-from services.baccarat.tableau import is_natural, winner_of
 
-Cards = tuple[Card, ...]
-
-# ---------------------------------------------------------------- what can be asked of a finished round
+# ---------------------------------------------------------------- the line that pays
 
 
-def winner(player: Cards, banker: Cards) -> Winner:
-    """Who has the higher total (R13)."""
-    return winner_of(total(player), total(banker))
+@lru_cache(maxsize=1024)
+def facts_in(lines: tuple[Line, ...]) -> frozenset[str]:
+    """The features that these lines ask for."""
+    return frozenset(asked.fact for line in lines for asked in line.when)
+
+
+def first_match(lines: tuple[Line, ...], read: Callable[[str], str]) -> int | None:
+    """Which line pays, from 1; None when the bet is lost. `read` tells a feature's value."""
+    for number, line in enumerate(lines, start=1):
+        if all(read(asked.fact) in asked.among for asked in line.when):
+            return number
+    return None
+
+
+def line_of(lines: tuple[Line, ...], player: Cards, banker: Cards) -> int | None:
+    """Which line pays by the cards, from 1; None when the bet is lost.
+
+    Raises InvariantBroken where a condition asks for suits that were not recorded.
+    """
+    one = finished(player, banker, needs_of(facts_in(lines)))
+    return first_match(lines, lambda fact: FEATURES[fact].reads(one))
 
 
 def is_pair(hand: Cards) -> bool:
     """Whether a hand's first two cards are of one rank, whoever wins: a jack and a queen are no pair (P4)."""
     return hand[0].rank == hand[1].rank
-
-
-def yes(truth: bool) -> str:  # noqa: FBT001 - the truth is what is written
-    """How a condition writes a truth."""
-    return "yes" if truth else "no"
-
-
-FEATURES: Final[Mapping[str, Callable[[Cards, Cards], str]]] = {
-    "winner": lambda player, banker: winner(player, banker).value,
-    "player_total": lambda player, _: str(total(player)),
-    "banker_total": lambda _, banker: str(total(banker)),
-    "player_cards": lambda player, _: str(len(player)),
-    "banker_cards": lambda _, banker: str(len(banker)),
-    "natural": lambda player, banker: yes(is_natural(player) or is_natural(banker)),
-    "player_pair": lambda player, _: yes(is_pair(player)),
-    "banker_pair": lambda _, banker: yes(is_pair(banker)),
-}
-
-
-def when(**values: str | int) -> tuple[Condition, ...]:
-    """Conditions as a pay table writes them: `when(winner="banker", banker_total=6)`."""
-    return tuple(Condition(fact, (str(value),)) for fact, value in values.items())
-
-
-def line_of(lines: tuple[Line, ...], player: Cards, banker: Cards) -> int | None:
-    """Which line pays, from 1: the first whose conditions all hold; None when the bet is lost."""
-    for number, line in enumerate(lines, start=1):
-        if all(FEATURES[asked.fact](player, banker) in asked.among for asked in line.when):
-            return number
-    return None
 
 
 # ---------------------------------------------------------------- money
@@ -107,77 +90,6 @@ def amounts(line: Line | None, stake_minor: int, winnings_rounding: str, commiss
     share = stake_minor * odds.numerator * rate.numerator
     commission = min(winnings, rounded(share, odds.denominator * rate.denominator, commission_rounding))
     return Amounts(winnings, commission, stake_minor + winnings - commission)
-
-
-# ---------------------------------------------------------------- the base games
-
-EVENS: Final = Fraction(1)
-HALF: Final = Fraction(1, 2)
-FIVE_PERCENT: Final = Fraction(1, 20)
-TIE_PUSHES: Final = Line(when(winner="tie"), None)
-
-
-def pays(odds: int, **values: str | int) -> tuple[Line, ...]:
-    """A bet of one line: these odds when all of this holds, lost otherwise."""
-    return (Line(when(**values), Fraction(odds)),)
-
-
-PLAYER: Final = (Line(when(winner="player"), EVENS), TIE_PUSHES)  # P1
-BANKER: Final = (Line(when(winner="banker"), EVENS), TIE_PUSHES)
-BANKER_5: Final = (Line(when(winner="banker"), EVENS, FIVE_PERCENT), TIE_PUSHES)  # P2
-BANKER_HALF_ON_6: Final = (Line(when(winner="banker", banker_total=6), HALF), *BANKER)
-BANKER_PUSH_ON_THREE_CARD_7: Final = (Line(when(winner="banker", banker_total=7, banker_cards=3), None), *BANKER)
-PAIRS: Final = {"player_pair": pays(11, player_pair="yes"), "banker_pair": pays(11, banker_pair="yes")}  # P4
-
-
-def base_game(banker: tuple[Line, ...], tie: int = 8) -> Mapping[str, tuple[Line, ...]]:
-    """The bets of a base game: the Banker's lines and the Tie's odds (P3) are what differs."""
-    return {"player": PLAYER, "banker": banker, "tie": pays(tie, winner="tie"), **PAIRS}
-
-
-class Variant(Struct, frozen=True):
-    """A named pay table; `source` is where its numbers are published."""
-
-    slug: str
-    name: str
-    bets: Mapping[str, tuple[Line, ...]]
-    source: str
-
-
-VARIANTS: Final[Mapping[str, Variant]] = {
-    variant.slug: variant
-    for variant in (
-        Variant("classic", "Classic, 5% commission", base_game(BANKER_5), "Macau Despacho 73/2005 art. 18(1)"),
-        Variant("classic-tie-9", "Classic, Tie pays 9 to 1", base_game(BANKER_5, tie=9), "houses in the UK and Europe"),
-        Variant("super-6", "Super 6", base_game(BANKER_HALF_ON_6), "Macau Despacho 73/2005 art. 18(2)"),
-        Variant("ez", "EZ Baccarat", base_game(BANKER_PUSH_ON_THREE_CARD_7), "58 Pa. Code 627a"),
-    )
-}
-
-
-def variant_of(slug: str) -> Variant:
-    """Raises BadSettings for a name that is no variant's."""
-    if (found := VARIANTS.get(slug)) is None:
-        raise BadSettings(f"no variant is called {slug!r}; there are {', '.join(VARIANTS)}")
-    return found
-
-
-MAIN_BETS: Final = ("player", "banker")
-
-
-def configuration(slug: str, *, currency: str = "EUR", exponent: int = 2, decks: int = 8) -> Configuration:
-    """A table of this variant with limits a small table has: 1.00 to 5,000.00 on the main bets, a tenth on the rest."""
-    unit = 10**exponent
-    return Configuration(
-        variant=slug,
-        pay_table=tuple(
-            Terms(bet, lines, min_minor=unit, max_minor=(5_000 if bet in MAIN_BETS else 500) * unit)
-            for bet, lines in variant_of(slug).bets.items()
-        ),
-        currency=currency,
-        exponent=exponent,
-        decks=decks,
-    )
 
 
 def faults(configuration: Configuration) -> tuple[str, ...]:

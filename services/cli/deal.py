@@ -43,7 +43,7 @@ def command(
     As JSON: variant, decks, seed, commitment and salt (SHA-256 over the order, and what opens it), burned, rounds (each
     as 'punto round --json' answers, and its round_no), cards (that left the shoe), reason (why it ended).
     """
-    from services.baccarat.payouts import configuration
+    from services.baccarat.catalogue import configuration
     from services.baccarat.shoe import check_decks
     from services.card_scanner.sources import simulated_shoe
     from services.replay.deciding import facts_of, house_rules, recording_of

@@ -30,7 +30,7 @@ def command(
     As JSON: a list of variant and name; of one variant: variant, name, source and pay_table, by bet a list of lines
     (when, odds 'to one' or null for a push, commission on the winnings), of which the first that holds pays.
     """
-    from services.baccarat.payouts import VARIANTS, variant_of
+    from services.baccarat.catalogue import VARIANTS, variant_of
 
     if name is None:
         listed = [{"variant": slug, "name": variant.name} for slug, variant in VARIANTS.items()]

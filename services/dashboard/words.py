@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from services.baccarat.events import Condition, Configuration, Line, Policy, Terms
-from services.baccarat.payouts import VARIANTS
+from services.baccarat.catalogue import VARIANTS
 
 
 class Offer(Struct, frozen=True, kw_only=True):

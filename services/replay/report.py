@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from services.baccarat import payouts
+from services.baccarat import catalogue, payouts
 from services.baccarat.cards import Card, Winner
 from services.baccarat.errors import BadSettings, Unusable
 from services.baccarat.events import Line
@@ -77,7 +77,7 @@ def report(
     source: Source, variant: str | None, tracked: Callable[[Iterable[Recorded], int], Iterable[Recorded]]
 ) -> Report:
     """Judges every round and prices a unit on each bet of the variant: the recording's own if None is given."""
-    chosen = payouts.variant_of(variant or source.variant or DEFAULT_VARIANT)
+    chosen = catalogue.variant_of(variant or source.variant or DEFAULT_VARIANT)
     judged = tuple(_judged(tracked(source.rounds, len(source.rounds))))
     findings = sorted((*source.findings, *(finding for one in judged for finding in one.findings)), key=_place)
     wrong = {(finding.shoe_no, finding.round_no) for finding in findings}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from services.baccarat.cards import Card, parse_card
-from services.baccarat.payouts import configuration
+from services.baccarat.catalogue import configuration
 from services.card_scanner.recording import Claim, CutCard, End, Fact, Recording, Shoe, Taken, format_text, parse
 from services.card_scanner.sources import simulated_shoe
 from services.replay.deciding import facts_of, house_rules, recording_of

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from services.baccarat import payouts, rounds, shoe, table
+from services.baccarat import catalogue, rounds, shoe, table
 from services.baccarat.events import (
     BETS,
     TABLE_FEED,
@@ -53,12 +53,12 @@ class Step(Struct, frozen=True):
 
 def configurations() -> list[Configuration]:
     """One deck, so that shoes end; every variant, both ways of opening, and a window that is sometimes too short."""
-    of_variant = [payouts.configuration(slug, decks=1) for slug in payouts.VARIANTS]
+    of_variant = [catalogue.configuration(slug, decks=1) for slug in catalogue.VARIANTS]
     return [
         replace(
             how,
             betting=("automatic", "dealer")[number % 2],
-            burn_rule=("face_value_faces_10", "none", "deck_count", "fixed_n")[number],
+            burn_rule=("face_value_faces_10", "none", "deck_count", "fixed_n")[number % 4],
             burn_fixed=2,
             end_rule=("one_more", "finish_round")[number % 2],
             close_margin_ms=0,
