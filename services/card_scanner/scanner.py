@@ -116,6 +116,7 @@ class Scanner:
         async with self.log.reader({(ROUNDS, partition): at for partition, at in self.positions.items()}) as reader:
             await self.catch_up(reader, ends, stop)
             self.resend()
+            await self.send()
             while not (stop.is_set() or self.is_finished()):
                 self.note(await reader.next(self.wait_ms()))
                 await self.act()

@@ -15,9 +15,9 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from services.baccarat.catalogue import VARIANTS, configuration
 from services.baccarat.errors import BadSettings, NotReady
 from services.baccarat.events import Configuration
-from services.baccarat.payouts import VARIANTS, configuration
 from services.card_scanner.motor import pace_at
 from services.card_scanner.scanner import scan
 from services.card_scanner.sources import Simulated

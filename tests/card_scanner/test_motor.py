@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from services.baccarat.cards import Hand, Winner, parse_card
+from services.baccarat.catalogue import configuration
 from services.baccarat.events import (
     BettingClosed,
     BettingOpened,
@@ -24,7 +25,6 @@ from services.baccarat.events import (
     TableResumed,
     TableSuspended,
 )
-from services.baccarat.payouts import configuration
 from services.card_scanner.motor import AT_ONCE, Act, Due, Pace, next_act, pace_at
 from services.card_scanner.sealed import Sealed, begin_shoe, draw, fresh, open_seal
 from services.card_scanner.sources import SealedShoe
