@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import AsyncIterator, Iterator
 from typing import Final
 
@@ -80,17 +81,18 @@ async def serving(health: Health, host: str, port: int) -> AsyncIterator[None]:
     if port == 0:
         yield
         return
-    server = Quiet(uvicorn.Config(application(health), host, port, log_level="warning", lifespan="off"))
     try:
-        socket = server.config.bind_socket()
-    except SystemExit as error:
-        raise BadSettings(f"http_port: {host}:{port} cannot be listened on, another program may have it") from error
-    task = asyncio.create_task(server.serve(sockets=[socket]))
-    try:
-        yield
-    finally:
-        server.should_exit = True
-        await task
+        listening = socket.create_server((host, port))
+    except OSError as error:
+        raise BadSettings(f"http_port: {host}:{port} cannot be listened on: {error.strerror}") from error
+    with listening:
+        server = Quiet(uvicorn.Config(application(health), log_level="warning", lifespan="off"))
+        task = asyncio.create_task(server.serve(sockets=[listening]))
+        try:
+            yield
+        finally:
+            server.should_exit = True
+            await task
 
 
 class Quiet(uvicorn.Server):

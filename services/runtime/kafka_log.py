@@ -19,7 +19,7 @@ from services.runtime.processor import Record
 from services.runtime.reading import partition_of, read_record
 from services.runtime.settings import Settings
 
-APPEND_WITHIN_S: Final = 10.0
+APPEND_WITHIN_S: Final = 5.0
 PROBE_AFTER_S: Final = 2.0  # without a record: then Kafka is asked whether it is there at all
 PROBE_WITHIN_S: Final = 3.0
 NEXT_RECORDS: Final = 500
