@@ -497,7 +497,7 @@ def configuration(slug: str, *, currency: str = "EUR", exponent: int = 2, decks:
                 lines,
                 min_minor=unit,
                 max_minor=(5_000 if bet in MAIN_BETS else 500) * unit,
-                main=bet in MAIN_BETS,
+                main=bet in variant.mains,
             )
             for bet, lines in variant.bets.items()
         ),

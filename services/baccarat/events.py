@@ -709,7 +709,7 @@ class BetSettled(Struct, frozen=True, kw_only=True):
     """`line` is the pay table line that decided, from 1; None when none matched and the stake is lost.
 
     `winnings_minor` is before commission; `return_minor` is stake plus winnings less the commission taken, which is 0
-    where it is owed. `commission_exact` is the commission before any rounding.
+    where it is owed: then `owed_exact` is the debt, in exact minor units.
     """
 
     event_id: str
@@ -729,7 +729,7 @@ class BetSettled(Struct, frozen=True, kw_only=True):
     commission_minor: int
     commission_owed: bool
     return_minor: int
-    commission_exact: Fraction = Fraction(0)
+    owed_exact: Fraction = Fraction(0)
 
 
 class BetReversed(Struct, frozen=True, kw_only=True):
@@ -749,7 +749,7 @@ class BetReversed(Struct, frozen=True, kw_only=True):
     winnings_minor: int
     commission_minor: int
     return_minor: int
-    commission_exact: Fraction = Fraction(0)
+    owed_exact: Fraction = Fraction(0)
 
 
 class RoundSettled(Struct, frozen=True, kw_only=True):
