@@ -122,9 +122,7 @@ def _kind(schema: Schema) -> str:
     """What must stay: `union`, `array` or another type's name, and for a named type its own full name."""
     if isinstance(schema, list):
         return "union"
-    if isinstance(schema, dict):
-        return str(schema.get("name", schema["type"]))
-    return schema
+    return str(schema.get("name", schema["type"])) if isinstance(schema, dict) else schema
 
 
 def _properties(now: dict[str, Any], before: dict[str, Any], path: str) -> Iterator[Difference]:

@@ -23,7 +23,7 @@ from tests.runtime.samples import PLACES, placed_events, structs
 IDS = {subject(topic, event_type): number for number, (topic, event_type) in enumerate(PLACES, start=300)}
 SINGLE, CONFLUENT = Codec(), Codec(IDS)
 CODECS = pytest.mark.parametrize("codec", [SINGLE, CONFLUENT], ids=["single-object", "confluent"])
-quick = settings(derandomize=True, deadline=None, max_examples=200)
+quick = settings(derandomize=True, deadline=None, max_examples=100)
 
 BET = e.BetPlaced(
     event_id="b",
@@ -341,7 +341,7 @@ def test_a_newer_version_that_the_registry_tells_of_is_read() -> None:
     codec = Codec(IDS)
     newer = edited("bet_placed", mood={"type": "string", "default": ""})
     codec.learn(NEW_NUMBER, newer)
-    _, body = written_by(newer, msgspec.structs.asdict(BET) | {"mood": "gay"})
+    _, body = written_by(newer, msgspec.structs.asdict(BET) | {"mood": "bold"})
     assert codec.decode(e.BETS, NEW_HEAD + body) == BET
 
 
@@ -405,7 +405,7 @@ class Renamed(msgspec.Struct, frozen=True):
     hands: tuple[Hand, ...] = ()
 
 
-@quick
+@settings(quick, max_examples=40)
 @given(state=structs(Table))
 def test_every_state_comes_back_as_it_was(state: Table) -> None:
     back = decode_state(encode_state(state), Table)

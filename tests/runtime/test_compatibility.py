@@ -185,6 +185,23 @@ def test_whatever_the_official_checker_refuses_is_refused_here() -> None:
     assert len(refused) > 15  # and of the rest, such as units, it knows nothing
 
 
+@pytest.mark.parametrize(
+    ("now", "before", "what"),
+    [
+        (
+            {"type": "enum", "name": "E", "symbols": ["A", "B"]},
+            {"type": "enum", "name": "E", "symbols": ["A"]},
+            "symbols",
+        ),
+        ({"type": "fixed", "name": "F", "size": 4}, {"type": "fixed", "name": "F", "size": 8}, "size"),
+        ({"type": "map", "values": "long"}, {"type": "map", "values": "string"}, "values"),
+    ],
+)
+def test_types_that_no_event_uses_do_not_change_at_all(now: Any, before: Any, what: str) -> None:
+    assert differences(now, before) == [("", f"{what} changed")]
+    assert differences(now, now) == []
+
+
 def test_a_record_that_holds_itself_ends() -> None:
     node: Any = {"type": "record", "name": "Node", "fields": [{"name": "next", "type": ["null", "Node"]}]}
     assert differences(node, node) == []
