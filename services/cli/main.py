@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from services.baccarat.errors import BadSettings, NotReady, PuntoError, Unusable
-from services.cli import deal, local, replay, schemas, topics, variants
+from services.cli import deal, demo, local, replay, run, schemas, topics, variants
 from services.cli import round as one_round
 from services.cli.exits import Code, listed
 from services.cli.output import complain, say, say_json
@@ -51,12 +51,14 @@ def _without_command(
 
 
 COMMANDS: Final = {
+    "demo": (demo, "Play live tables, everything in this process."),
     "deal": (deal, "Deal one simulated shoe, to the terminal and as a recording."),
     "round": (one_round, "Deal these cards, and explain who draws and why."),
     "replay": (replay, "Judge recorded rounds one by one against the rules."),
     "variants": (variants, "List the variants, or show one's pay table."),
 }
 GROUPS: Final = {
+    "run": (run, "One service on Kafka; several of the same share the tables."),
     "topics": (topics, "The topics as code: show what differs, and make it so."),
     "schemas": (schemas, "The events' Avro schemas: compatibility, registration."),
     "local": (local, "Kafka, registry and Valkey for a laptop without Docker."),
@@ -112,6 +114,8 @@ def _failed(error: Exception, *, as_json: bool) -> int:
 def described(error: Exception) -> tuple[Code, str, str]:
     """The exit code, the error's name and its text."""
     match error:
+        case ExceptionGroup():  # of services that run side by side: the first that failed ended the others
+            return described(error.exceptions[0])
         case typer.TyperException():
             context = getattr(error, "ctx", None)
             path = context.command_path if context else "punto"

@@ -16,6 +16,12 @@ def say(text: str) -> None:
     print(text.encode(encoding, "replace").decode(encoding))
 
 
+def say_now(text: str) -> None:
+    """The same, and whoever reads along sees it at once."""
+    say(text)
+    sys.stdout.flush()
+
+
 def say_json(value: object, *, indent: int | None = 2) -> None:
     """One JSON value in pure ASCII, so that no locale can spoil it; written out at once."""
     print(json.dumps(value, indent=indent), flush=True)

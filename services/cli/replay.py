@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from services.cli.exits import Code
-from services.cli.output import say, say_json, tracked
+from services.cli.output import say, say_json, tracked, waiting
 
 if TYPE_CHECKING:
     from services.replay.report import Report
@@ -17,11 +17,12 @@ Examples:
   punto deal --seed 7 --out shoe.rec && punto replay shoe.rec
   punto replay rounds.csv --variant super-6 --json
   punto replay rounds.csv --decks 8             all rounds are of one shoe: count its cards too
+  punto replay ~/.local/state/puntobanco/demo/log-1/log.sqlite
 """
 
 
 def command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A recording, or a CSV with three cards a hand.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A recording, a CSV with three cards a hand, or a log.")],
     *,
     variant: Annotated[
         str | None,
@@ -38,9 +39,15 @@ def command(
     As JSON: rounds, legal, left_out (rounds that the rules cannot deal, which are in no count), findings (shoe, round,
     line, code, message), inventory (checked or unknown), winners, player_pairs, banker_pairs (null where not known),
     and settled: what one unit on each bet in every round returned in all, stakes included, exact, as decimal text.
-    """
-    from services.replay import report
 
+    A log of the demonstration (log.sqlite, while nothing runs it) is decided again from its recorded inputs, and every
+    fact compared. As JSON: inputs, facts, pending (of the last inputs, not decided before the log ended), and
+    differences (topic, event_id, message); exit code 1 if there is any.
+    """
+    from services.replay import logs, report
+
+    if logs.is_log(file):
+        return _audit(file, as_json=as_json)
     source = report.read(file, decks)
     found = report.report(source, variant, lambda rounds, total: tracked(rounds, total, "judging"))
     if as_json:
@@ -48,6 +55,30 @@ def command(
     else:
         say(_text(file, found))
     return Code.FOUND if found.findings else Code.DONE
+
+
+def _audit(file: Path, *, as_json: bool) -> int:
+    """A log's facts against what its inputs come to now."""
+    from services.replay import facts, logs
+    from services.runtime.codec import Codec
+
+    with waiting("deciding again"):
+        found = facts.audit(logs.read_log(file), Codec().encode)
+    if as_json:
+        say_json(
+            {
+                "inputs": found.inputs,
+                "facts": found.facts,
+                "pending": found.pending,
+                "differences": [
+                    {"topic": one.topic, "event_id": one.event_id, "message": str(one)} for one in found.differences
+                ],
+            }
+        )
+    else:
+        counts = f"{found.inputs} inputs, {found.facts} facts, {found.pending} pending"
+        say("\n".join((*map(str, found.differences), f"{counts}: {len(found.differences)} differences")))
+    return Code.FOUND if found.differences else Code.DONE
 
 
 def _text(file: Path, found: "Report") -> str:

@@ -8,8 +8,8 @@ from services.cli.exits import Code
 from services.cli.output import say, say_json
 
 if TYPE_CHECKING:
+    from services.baccarat.catalogue import Variant
     from services.baccarat.events import Line
-    from services.baccarat.payouts import Variant
 
 EXAMPLES = """\
 \b

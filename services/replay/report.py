@@ -9,15 +9,15 @@ from msgspec import Struct
 
 from services.baccarat import catalogue, payouts
 from services.baccarat.cards import Card, Winner
-from services.baccarat.errors import BadSettings, Unusable
+from services.baccarat.errors import BadSettings, InvariantBroken, Unusable
 from services.baccarat.events import Line
+from services.baccarat.features import FEATURES, TOTALS
 from services.baccarat.shoe import check_decks, too_many
 from services.card_scanner import recording
 from services.replay import csv_rounds, shoes
 from services.replay.judge import Finding, Judged, Recorded, judge
 
 DEFAULT_VARIANT: Final = "classic"
-PAIR_FEATURES: Final = ("player_pair", "banker_pair")
 
 
 class Source(Struct, frozen=True):
@@ -97,15 +97,26 @@ def report(
 
 
 def returned(lines: tuple[Line, ...], outcomes: Iterable[Judged]) -> Fraction | None:
-    """What one unit on a bet in each round returned in all, exactly; None where a pair decides that is not known."""
-    asked = {condition.fact for line in lines for condition in line.when}
+    """What one unit on a bet in each round returned in all, exactly; None where what decides it was not recorded."""
     in_all = Fraction(0)
     for one in outcomes:
-        known = {"player_pair": one.player_pair, "banker_pair": one.banker_pair}
-        if one.dealt is None or any(known[pair] is None for pair in PAIR_FEATURES if pair in asked):
+        if one.dealt is None or not _is_known(one, lines):
             return None
-        in_all += _return(lines, payouts.line_of(lines, one.dealt.player, one.dealt.banker))
+        try:
+            in_all += _return(lines, payouts.line_of(lines, one.dealt.player, one.dealt.banker))
+        except InvariantBroken:  # a bet on suits or colours, and only ranks were recorded
+            return None
     return in_all
+
+
+def _is_known(one: Judged, lines: tuple[Line, ...]) -> bool:
+    """Whether the cards tell what the lines ask: where only points were written down, a ten is any of four ranks."""
+    if not one.recorded.valued:
+        return True
+    pairs = {"player_pair": one.player_pair, "banker_pair": one.banker_pair}
+    asked = {condition.fact for line in lines for condition in line.when}
+    beyond_points = {fact for fact in asked if set(FEATURES[fact].needs) - {TOTALS}}
+    return all(pairs.get(fact) is not None for fact in beyond_points)
 
 
 def _return(lines: tuple[Line, ...], number: int | None) -> Fraction:

@@ -42,21 +42,32 @@ def until_signal(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:
     asyncio.run(with_signals())
 
 
-async def run_processor(processor: Processor[Any], settings: Settings, stop: asyncio.Event) -> None:
+async def run_processor(
+    processor: Processor[Any],
+    settings: Settings,
+    stop: asyncio.Event,
+    *,
+    fault: Callable[[str], None] = kafka.no_fault,
+) -> None:
     """Rules or settlement on Kafka, until `stop` is set. Raises BadSettings."""
     health = Health(processor.name)
     async with serving(health, settings.host, settings.http_port):
         made = await ready_codec(settings, health, stop)
         if made is not None:
             codec, learn = made
-            await kafka.run(processor, settings, codec, stop, learn=learn, health=health)
+            await kafka.run(processor, settings, codec, stop, learn=learn, health=health, fault=fault)
 
 
 async def run_with_log(
-    name: str, settings: Settings, stop: asyncio.Event, work: Callable[[Log, asyncio.Event], Awaitable[None]]
+    name: str,
+    settings: Settings,
+    stop: asyncio.Event,
+    work: Callable[[Log, asyncio.Event], Awaitable[None]],
+    *,
+    health: Health | None = None,
 ) -> None:
     """`work` over Kafka's log, again and again when it raises NotReady, until `stop` is set. Raises BadSettings."""
-    health = Health(name)
+    health = health or Health(name)
     async with serving(health, settings.host, settings.http_port):
         made = await ready_codec(settings, health, stop)
         while made is not None and not stop.is_set():

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
+from services.baccarat.catalogue import VARIANTS, configuration
 from services.baccarat.events import CardBurned, CutCardSeen, Event, RoundDecided, ShoeClosed
-from services.baccarat.payouts import VARIANTS, configuration
 from services.card_scanner.recording import Claim, CutCard, End, Shoe, Taken
 from services.card_scanner.sources import simulated_shoe
 from services.replay.deciding import facts_of, house_rules, recording_of

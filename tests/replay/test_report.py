@@ -10,8 +10,9 @@ import pytest
 
 from services.baccarat.cards import Winner
 from services.baccarat.errors import BadSettings, Unusable
-from services.replay.judge import Recorded
-from services.replay.report import as_object, exact, read, report
+from services.baccarat.events import Condition, Line
+from services.replay.judge import Recorded, judge
+from services.replay.report import as_object, exact, read, report, returned
 
 HEADER = "Player card 1,Player card 2,Player card 3,Banker card 1,Banker card 2,Banker card 3"
 
@@ -111,7 +112,14 @@ def test_pairs_of_values_are_unknown_and_so_is_what_they_pay(tmp_path: Path) -> 
     found = told(write(tmp_path / "some.csv", "0,0,9,2,1,7", "4,4,,2,1,4", header=values))
     assert (found["player_pairs"], found["banker_pairs"]) == (None, 0)
     assert (found["settled"]["player_pair"], found["settled"]["banker_pair"]) == (None, "0")
-    assert found["settled"]["player"] is not None
+    assert found["settled"]["player"] == "2"
+
+
+def test_a_bet_on_suits_is_unknown_where_only_ranks_were_recorded(tmp_path: Path) -> None:
+    suits = (Line((Condition("player_perfect", ("yes",)),), Fraction(25)),)
+    ranks = read(write(tmp_path / "ranks.csv", "9,9,,2,3,")).rounds
+    cards = read(write(tmp_path / "cards.csv", "9H,9H,,2C,3C,")).rounds
+    assert [returned(suits, [judge(row, None) for row in rows]) for rows in (ranks, cards)] == [None, 26]
 
 
 def test_an_empty_recording_is_no_error(tmp_path: Path) -> None:
