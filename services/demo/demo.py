@@ -35,6 +35,7 @@ from services.settlement import SETTLEMENT
 
 HOST: Final = "127.0.0.1"
 PORTS_TRIED: Final = 20
+FIRST_VARIANTS: Final = ("classic", "classic-tie-9", "super-6", "ez")
 WINDOW_MS: Final = 15_000  # of betting, at speed 1
 CLOSE_MARGIN_MS: Final = 250  # at speed 1
 SPEEDS: Final = (0.1, 1_000.0)
@@ -52,8 +53,8 @@ class Play(Struct, frozen=True):
 
 
 def table_configurations(count: int, speed: float) -> dict[str, Configuration]:
-    """So many tables, the variants in turn: `classic-1`, ..., `ez-1`, `classic-2`, ...; speed shortens the betting."""
-    slugs = tuple(VARIANTS)
+    """So many tables, the variants in turn, `classic-2` after the last of them; speed shortens the betting."""
+    slugs = tuple(dict.fromkeys((*FIRST_VARIANTS, *VARIANTS)))
     found: dict[str, Configuration] = {}
     for place in range(count):
         slug = slugs[place % len(slugs)]
@@ -78,6 +79,8 @@ async def demo(
     """Plays until Ctrl-C, SIGTERM or so many `seconds`. Raises BadSettings and NotReady, one line each."""
     if not 1 <= tables <= MOST_TABLES:
         raise BadSettings(f"the demonstration has 1 to {MOST_TABLES} tables, not {tables}")
+    if seconds is not None and seconds <= 0:
+        raise BadSettings(f"the demonstration lasts more than 0 seconds, not {seconds:g}")
     if not SPEEDS[0] <= speed <= SPEEDS[1]:
         raise BadSettings(f"the speed is {SPEEDS[0]:g} to {SPEEDS[1]:g}, not {speed:g}")
     play = Play(table_configurations(tables, speed), None if seed is None else str(seed), speed, seconds)
