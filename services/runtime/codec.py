@@ -104,7 +104,7 @@ class Codec:
         stream.seek(len(head))
         event: Event
         try:
-            event = kind.read(schemaless_reader(stream, version.written, version.newest, True, True))
+            event = kind.read(schemaless_reader(stream, version.written, version.newest, return_record_name=True))
         except Exception as error:
             what = f"Not a {kind.event_type.__name__} by its schema: {error!r}"[:500]
             raise Unusable("undecodable", what) from error

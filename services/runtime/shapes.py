@@ -135,11 +135,14 @@ def _check(declared: type, fields: Mapping[str, Shape], plain: Mapping[str, Any]
 
 
 def _union(members: tuple[Any, ...], *, wide: bool) -> Shape:
-    """None is itself; of several other types each value is tagged with the name of its own."""
+    """None is itself. A Struct, and of several other types each value, is tagged with the name of its own type.
+
+    Untagged, fastavro would try a record's fields one by one to see whether it fits.
+    """
     shapes = [shape(member, wide=wide) for member in members if member is not NoneType]
     types = frozenset().union(*(each.types for each in shapes), {NoneType} if NoneType in members else ())
     text = " | ".join(each.text for each in shapes) + (" | None" if NoneType in members else "")
-    if len(shapes) == 1:
+    if len(shapes) == 1 and not _is_struct(*shapes[0].types):
         return Shape(text, types, _unless_none(shapes[0].write), _unless_none(shapes[0].read))
     by_type = {kind: (_tag(kind), each.to_plain) for each in shapes for kind in each.types}
     by_tag = {_tag(kind): each.from_plain for each in shapes for kind in each.types}
@@ -159,7 +162,12 @@ def _union(members: tuple[Any, ...], *, wide: bool) -> Shape:
 
 def _tag(kind: type) -> str:
     """Avro's own full name of a record."""
-    return f"{NAMESPACE}.{kind.__name__}" if issubclass(kind, Struct) else kind.__name__
+    return f"{NAMESPACE}.{kind.__name__}" if _is_struct(kind) else kind.__name__
+
+
+def _is_struct(kind: type) -> bool:
+    """A Card is one, but is written as text."""
+    return issubclass(kind, Struct) and kind is not Card
 
 
 def _unless_none(convert: Convert | None) -> Convert | None:

@@ -935,11 +935,11 @@ WRITTEN: tuple[tuple[str, e.Event, str], ...] = (
             commission_minor=125,
             commission_owed=True,
             return_minor=4875,
-            commission_exact=Fraction(1, 2),
+            owed_exact=Fraction(3, 4),
         ),
         (
-            "c3019f044f2884aa214d2654312f34322f31372f426574536574746c6564045431f6a1d5edee6616616e67656c2f332f"
-            "31313706622d3108632d37375422020e0c62616e6b6572882702028e25fa0101964c06312f32"
+            "c301d07312b7d0c6c0a52654312f34322f31372f426574536574746c6564045431f6a1d5edee6616616e67656c2f332f"
+            "31313706622d3108632d37375422020e0c62616e6b6572882702028e25fa0101964c06332f34"
         ),
     ),
     (
@@ -959,11 +959,11 @@ WRITTEN: tuple[tuple[str, e.Event, str], ...] = (
             winnings_minor=2375,
             commission_minor=125,
             return_minor=4875,
-            commission_exact=Fraction(1, 2),
+            owed_exact=Fraction(3, 4),
         ),
         (
-            "c301fb280a4df9505fb92854312f34322f31372f4265745265766572736564045431f6a1d5edee6616616e67656c2f33"
-            "2f31313706622d3108632d37375422020c62616e6b657288278e25fa01964c06312f32"
+            "c30150c708ffe5de267e2854312f34322f31372f4265745265766572736564045431f6a1d5edee6616616e67656c2f33"
+            "2f31313706622d3108632d37375422020c62616e6b657288278e25fa01964c06332f34"
         ),
     ),
     (

@@ -32,6 +32,7 @@ class Two(msgspec.Struct, frozen=True):
         (tuple[int, ...], (), []),
         (One, One("x"), {"what": "x"}),
         (Two, Two(Hand.PLAYER, (One("x"),)), {"hand": "player", "parts": [{"what": "x"}]}),
+        (One | None, One("x"), ("puntobanco.One", {"what": "x"})),
         (One | Two | None, One("x"), ("puntobanco.One", {"what": "x"})),
         (One | Two | None, None, None),
         (int | str, "x", ("str", "x")),
