@@ -5,13 +5,14 @@ only if it was appended before the close. The outcome joins it later, from `roun
 the marks as they stood in `bets`: if not, somebody else wrote those, and nothing of that book is paid.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 from hashlib import sha256
 from typing import Final, TypedDict
 
 from msgspec.structs import replace
 
-from services.baccarat import payouts
+from services.baccarat import limits, payouts
 from services.baccarat.books import (
     RULES_DISPUTED,
     SHOE_CLAIMED,
@@ -20,13 +21,17 @@ from services.baccarat.books import (
     Book,
     Cancel,
     State,
+    added,
     book_of,
+    debt_up_to,
     evolve,
+    is_done,
     key_of,
     live_bets,
     open_book,
     prices_of,
     remembered,
+    shoe_end,
     terms_of,
 )
 from services.baccarat.errors import InvariantBroken
@@ -51,6 +56,10 @@ from services.baccarat.events import (
     BookSuspended,
     CancelNoted,
     CancelRefused,
+    CommissionCollected,
+    Configuration,
+    CustomerLeft,
+    CustomerNoted,
     Event,
     InputNoted,
     Outcome,
@@ -65,6 +74,7 @@ from services.baccarat.events import (
     Terms,
     cause_id,
 )
+from services.baccarat.limits import Asked
 
 # ---------------------------------------------------------------- telling
 
@@ -116,6 +126,7 @@ def decide(state: State, topic: str, event: Event, at_ms: int) -> tuple[Settleme
     """
     told = Telling(state, cause_id(event), at_ms)
     ANSWERS[topic].get(type(event), on_nothing)(told, event)
+    collect_from_leaving(told)
     return tuple(told.facts)
 
 
@@ -135,7 +146,7 @@ def ready(state: State, topic: str, event: Event) -> bool:
                 return opened in state.openings or state.claimed >= (event.shoe_no, event.round_no)
             return book.closed
         case ShoeClosed():
-            return event.shoe_no in state.shoe_ends or state.shoes_claimed >= event.shoe_no
+            return shoe_end(state, event.shoe_no) is not None or state.shoes_claimed >= event.shoe_no
         case _:
             return True
 
@@ -224,22 +235,17 @@ def refusal_of(told: Telling, book: Book, terms: Terms | None, event: BetPlaced)
         return "bet-unknown", f"this table does not offer {event.bet!r}"
     if event.currency != prices.configuration.currency:
         return "wrong-currency", f"this table plays in {prices.configuration.currency}, not {event.currency}"
-    return refusal_of_stake(terms, event, book.staked.get(key_of(event.customer_id, event.bet), 0))
-
-
-def refusal_of_stake(terms: Terms, event: BetPlaced, staked_minor: int) -> tuple[str, str] | None:
-    """The first limit that a stake breaks, with what the customer has staked on this bet already."""
-    stake = event.stake_minor
-    if stake <= 0:
-        return "stake-not-positive", f"a stake is more than 0, not {stake}"
-    if stake < terms.min_minor:
-        return "under-minimum", f"the least stake on {terms.bet} is {terms.min_minor}, not {stake}"
-    if stake % terms.step_minor:
-        return "off-step", f"stakes on {terms.bet} are multiples of {terms.step_minor}, not {stake}"
-    if stake + staked_minor > terms.max_minor:
-        together = f"{stake} with the {staked_minor} staked already" if staked_minor else f"{stake}"
-        return "over-maximum", f"the most on {terms.bet} is {terms.max_minor}, not {together}"
-    return None
+    asked = Asked(
+        terms,
+        prices.configuration,
+        event.stake_minor,
+        event.seat,
+        book.staked.get(event.customer_id, {}),
+        book.table,
+        book.round_no,
+        book.opened.cards_dealt,
+    )
+    return limits.refusal(asked)
 
 
 def on_cancel(told: Telling, event: BetCancelled) -> None:
@@ -380,7 +386,44 @@ def on_betting_closed(told: Telling, event: BettingClosed) -> None:
     for bet in live_bets(book):
         if reason := reason_to_void(book, bet, event.closed_at_ms):
             void_bet(told, book, bet, reason, 0)
-    close_book(told, book_of(told.state, book.place) or book, event)
+    while (broken := breaks_limit(told.state, now(told, book))) is not None:
+        void_bet(told, book, broken, "limit_at_close", 0)
+    close_book(told, now(told, book), event)
+
+
+def now(told: Telling, book: Book) -> Book:
+    """A book as it has become."""
+    return book_of(told.state, book.place) or book
+
+
+def breaks_limit(state: State, book: Book) -> Bet | None:
+    """The newest bet that breaks a limit judged again at the close; None when all is well.
+
+    First the table differential, then side bets above the main bets, which a void can bring about.
+    """
+    prices = prices_of(state, book.version)
+    if prices is None:
+        return None
+    how = prices.configuration
+    live = live_bets(book)
+    if how.differential_max_minor is not None:
+        staked = {bet: sum(one.stake_minor for one in live if one.bet == bet) for bet in limits.OPPOSITE}
+        for bet, other in limits.OPPOSITE.items():
+            if staked[bet] - staked[other] > how.differential_max_minor:
+                return next(one for one in reversed(live) if one.bet == bet)
+    if how.side_above_main:
+        return None
+    return next((one for one in reversed(live) if is_above_main(live, one, how)), None)
+
+
+def is_above_main(live: tuple[Bet, ...], bet: Bet, how: Configuration) -> bool:
+    """Whether a side bet is more than its customer's main bets."""
+    own: dict[str, int] = {}
+    for one in live:
+        if one.customer_id == bet.customer_id:
+            own = added(own, one.bet, one.stake_minor)
+    is_side = any(terms.bet == bet.bet and not terms.main for terms in how.pay_table)
+    return is_side and own[bet.bet] > limits.main_stakes(own, how)
 
 
 def reason_to_void(book: Book, bet: Bet, closed_at_ms: int) -> str:
@@ -414,7 +457,7 @@ def void_bet(told: Telling, book: Book, bet: Bet, reason: str, revision: int) ->
 
 def on_shoe_closed(told: Telling, event: ShoeClosed) -> None:
     """Ends a round still open in `bets`."""
-    if event.shoe_no in told.state.shoe_ends or event.shoe_no <= told.state.shoes_claimed:
+    if shoe_end(told.state, event.shoe_no) is not None or event.shoe_no <= told.state.shoes_claimed:
         return
     end_open_book(told, "shoe-closed-while-open", f"shoe {event.shoe_no} closed in `bets`")
     note(told, SHOE_CLOSED, event.shoe_no, f"{event.shoe_no}/shoe-closed")
@@ -427,7 +470,71 @@ def on_shoe_claimed(told: Telling, event: ShoeClosed) -> None:
     for book in told.state.books:
         if book.revision is None and book.outcome is None and book.shoe_end == event.shoe_no:
             void_book(told, book, "unclaimed", 0, claimed=False)
+    end = shoe_end(told.state, event.shoe_no)
+    if end is None:
+        raise InvariantBroken(f"shoe {event.shoe_no} is claimed before its end in `bets`")
+    for customer_id in tuple(told.state.debts):
+        about = told.about(f"{event.shoe_no}/{customer_id}/collected")
+        collect(told, about, customer_id, event.shoe_no, debt_up_to(told.state, customer_id, None), end.rounding, 0)
     note(told, SHOE_CLAIMED, event.shoe_no, f"{event.shoe_no}/shoe-claimed")
+
+
+# ---- commission kept as a debt
+
+
+def on_customer_left(told: Telling, event: CustomerLeft) -> None:
+    """Where commission is kept as a debt, whoever leaves pays it; a lost connection is no leaving."""
+    state = told.state
+    owes = bool(state.prices) and state.prices[-1].configuration.commission_mode == "owed"
+    if not owes or told.cause in state.left:
+        return
+    number = state.customers_left + 1
+    told.say(
+        CustomerNoted(
+            **told.about(f"left/{number}"),
+            customer_id=event.customer_id,
+            shoe_no=state.books[-1].shoe_no if state.books else 0,
+            number=number,
+        )
+    )
+
+
+def collect_from_leaving(told: Telling) -> None:
+    """Collects from those who left, once what they owe is known; says so even where it is nothing."""
+    for one in told.state.leaving:
+        if is_done(told.state, one):
+            about = Common(
+                event_id=f"{told.state.table_id}/left/{one.number}/collected",
+                table_id=told.state.table_id,
+                at_ms=one.at_ms,
+                cause_id=one.cause_id,
+            )
+            owed = debt_up_to(told.state, one.customer_id, one.order)
+            collect(told, about, one.customer_id, 0, owed, one.rounding, one.number)
+
+
+def collect(
+    told: Telling,
+    about: Common,
+    customer_id: str,
+    shoe_no: int,
+    owed: Mapping[str, Fraction],
+    rounding: str,
+    number: int,
+) -> None:
+    """Takes a debt, rounded once; a debt below nothing, left by a correction, is given back."""
+    exact = sum(owed.values(), Fraction(0))
+    size = payouts.rounded(abs(exact).numerator, exact.denominator, rounding)
+    told.say(
+        CommissionCollected(
+            **about,
+            customer_id=customer_id,
+            shoe_no=shoe_no,
+            amount_minor=size if exact >= 0 else -size,
+            number=number,
+            owed_exact=exact,
+        )
+    )
 
 
 # ---- outcomes
@@ -476,6 +583,7 @@ def apply(told: Telling, book: Book, event: Outcome) -> None:
                 winnings_minor=paid.winnings_minor,
                 commission_minor=paid.commission_minor,
                 return_minor=paid.return_minor,
+                owed_exact=paid.owed_exact,
             )
         )
     if isinstance(event, RoundVoided):
@@ -504,6 +612,10 @@ def settle(told: Telling, book: Book, event: RoundDecided | RoundRevised) -> Non
         number = lines[bet.bet]
         line = None if number is None else paying[bet.bet][number - 1]
         came_to = payouts.amounts(line, bet.stake_minor, how.winnings_rounding, how.commission_rounding)
+        owed = Fraction(0)
+        if how.commission_mode == "owed" and line is not None and line.odds is not None:
+            owed = bet.stake_minor * line.odds * line.commission
+            came_to = payouts.Amounts(came_to.winnings_minor, 0, bet.stake_minor + came_to.winnings_minor)
         fact = BetSettled(
             **told.about(f"{book.shoe_no}/{book.round_no}/{bet.bet_id}/settled/{event.revision}"),
             bet_id=bet.bet_id,
@@ -517,8 +629,9 @@ def settle(told: Telling, book: Book, event: RoundDecided | RoundRevised) -> Non
             line=number,
             winnings_minor=came_to.winnings_minor,
             commission_minor=came_to.commission_minor,
-            commission_owed=False,
+            commission_owed=bool(owed),
             return_minor=came_to.return_minor,
+            owed_exact=owed,
         )
         settled.append(fact)
         told.say(fact)
@@ -567,6 +680,7 @@ def say_settled(
             sums=sums,
             void=void,
             claimed=claimed,
+            owed_exact=sum((fact.owed_exact for fact in settled), Fraction(0)),
         )
     )
 
@@ -601,7 +715,7 @@ def on_resume(told: Telling, event: BookResumeOrdered) -> None:
 
 
 def on_nothing(_told: Telling, _event: Event) -> None:
-    """What is no business of a book: cards, the table, and customers who leave while nothing is owed."""
+    """What is no business of a book: cards and the table."""
 
 
 # By topic: a mark in `bets` steers, its twin in `rounds` comes second (`ready`) and says how far `rounds` was consumed.
@@ -613,6 +727,7 @@ ANSWERS: Final[dict[str, dict[type, Callable[..., None]]]] = {
         BettingOpened: on_betting_opened,
         BettingClosed: on_betting_closed,
         ShoeClosed: on_shoe_closed,
+        CustomerLeft: on_customer_left,
     },
     ROUNDS: {
         RulesInForce: on_true_rules,

@@ -6,6 +6,7 @@ caused, so that no record of `rounds` can change an answer.
 """
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Final
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ from services.baccarat.events import (
     BetAccepted,
     BetIgnored,
     BetRejected,
+    BetReversed,
     BetSettled,
     BettingClosed,
     BettingOpened,
@@ -25,7 +27,9 @@ from services.baccarat.events import (
     BookSuspended,
     CancelNoted,
     CancelRefused,
+    CommissionCollected,
     Configuration,
+    CustomerNoted,
     Event,
     InputNoted,
     PayTableInForce,
@@ -39,6 +43,7 @@ from services.baccarat.events import (
 OPENINGS_KNOWN: Final = 512  # and versions: a mark that comes again after so many would be taken for a new one
 SHOE_CLOSED: Final = "shoe-closed"  # its mark was seen in `bets`
 SHOE_CLAIMED: Final = "shoe-claimed"  # and its twin in `rounds`
+REVISED: Final = "revised"
 RULES_DISPUTED: Final = "rules-disputed"  # somebody else wrote this version's mark into `bets`
 
 Place = tuple[int, int]  # shoe and round
@@ -79,18 +84,43 @@ class Paid(Struct, frozen=True):
     winnings_minor: int
     commission_minor: int
     return_minor: int
+    owed_exact: Fraction
+
+
+class Leaving(Struct, frozen=True):
+    """A customer who left: what he owes for books up to `order` is collected once these rounds and shoes are done.
+
+    All of it is fixed by where he left in `bets`, and so is what is collected, however far `rounds` has been read.
+    """
+
+    customer_id: str
+    number: int
+    at_ms: int
+    cause_id: str
+    order: int
+    rounding: str
+    rounds: tuple[Place, ...]
+    shoes: tuple[int, ...]
+
+
+class ShoeEnd(Struct, frozen=True):
+    """A shoe whose closing mark came in `bets`, and how commission was rounded then."""
+
+    shoe_no: int
+    rounding: str
 
 
 class Book(Struct, frozen=True, kw_only=True):
     """`mark` is the close as it stood in `bets`; None in a closed book whose round was ended by another mark.
 
     `answers` are the content hashes by bet id, `cancels` are by customer and bet id, `staked` sums accepted stakes by
-    customer and bet. `revision` is None until the book was settled; `claimed` once an outcome of `rounds` has come.
-    `shoe_end` is the shoe whose closing mark came in `bets` after this book's opening.
+    customer and then bet, `table` those of all customers by bet. `revision` is None until the book was settled,
+    `claimed` says that an outcome of `rounds` has come. `order` counts openings in `bets`. `shoe_end` is the shoe whose closing mark came in `bets` after this book's opening.
     """
 
     shoe_no: int
     round_no: int
+    order: int
     version: int
     opened: BettingOpened
     closed: bool = False
@@ -98,7 +128,8 @@ class Book(Struct, frozen=True, kw_only=True):
     answers: dict[str, str] = {}
     bets: dict[str, Bet] = {}
     cancels: dict[str, Cancel] = {}
-    staked: dict[str, int] = {}
+    staked: dict[str, dict[str, int]] = {}
+    table: dict[str, int] = {}
     suspended: str = ""
     suspensions: int = 0
     outcome: RoundDecided | RoundRevised | RoundVoided | None = None
@@ -116,17 +147,27 @@ class Book(Struct, frozen=True, kw_only=True):
 
 
 class State(Struct, frozen=True, kw_only=True):
-    """`books` are in the order of their openings in `bets`; `claimed` is the last round whose outcome was consumed."""
+    """`books` are in the order of their openings in `bets`; `claimed` is the last round whose outcome was consumed.
+
+    `debts` is commission owed, exact, by customer and then the order of the book, or REVISED for what corrections
+    changed later: that may be negative, and is collected at the end of the shoe only. `left` are
+    the last records of customers who left, so that a repeat says nothing.
+    """
 
     table_id: str
     prices: tuple[Prices, ...] = ()
     versions: tuple[int, ...] = ()
     books: tuple[Book, ...] = ()
     openings: tuple[str, ...] = ()
-    shoe_ends: tuple[int, ...] = ()
+    openings_count: int = 0
+    shoe_ends: tuple[ShoeEnd, ...] = ()
     shoes_claimed: int = 0
     claimed: Place = (0, 0)
     unanswered: int = 0
+    debts: dict[str, dict[str, Fraction]] = {}
+    leaving: tuple[Leaving, ...] = ()
+    left: tuple[str, ...] = ()
+    customers_left: int = 0
 
 
 def start(table_id: str) -> State:
@@ -163,6 +204,11 @@ def terms_of(state: State, book: Book, bet: str) -> Terms | None:
     return next((terms for terms in offered if terms.bet == bet), None)
 
 
+def shoe_end(state: State, shoe_no: int) -> ShoeEnd | None:
+    """The end of this shoe in `bets`, while its twin in `rounds` has not come."""
+    return next((end for end in state.shoe_ends if end.shoe_no == shoe_no), None)
+
+
 def live_bets(book: Book) -> tuple[Bet, ...]:
     """The accepted bets whose stake is still in play, in the order they were taken."""
     return tuple(bet for bet in book.bets.values() if not bet.voided)
@@ -196,13 +242,15 @@ def fold_opened(state: State, fact: BookOpened) -> State:
     """The answers of the oldest openings are forgotten, whatever has become of their rounds."""
     prices = prices_of(state, fact.version)
     count = max(1, prices.configuration.openings_remembered) if prices else 1
-    book = Book(shoe_no=fact.shoe_no, round_no=fact.round_no, version=fact.version, opened=fact.mark)
+    order = state.openings_count + 1
+    book = Book(shoe_no=fact.shoe_no, round_no=fact.round_no, order=order, version=fact.version, opened=fact.mark)
     books = (*state.books, book)
     past = tuple(replace(old, forgotten=True, answers={}, cancels={}) for old in books[:-count])
     return dropped(
         replace(
             state,
             books=(*past, *books[-count:]),
+            openings_count=order,
             openings=(*state.openings, fact.mark.event_id)[-OPENINGS_KNOWN:],
         )
     )
@@ -230,20 +278,26 @@ def fold_accepted(state: State, fact: BetAccepted) -> State:
     if book is None:
         return state
     taken = Bet(fact.bet_id, fact.customer_id, fact.bet, fact.stake_minor, fact.at_ms)
-    key = key_of(fact.customer_id, fact.bet)
+    own = book.staked.get(fact.customer_id, {})
     return with_book(
         state,
         replace(
             book,
             answers={**book.answers, fact.bet_id: fact.content_hash},
             bets={**book.bets, fact.bet_id: taken},
-            staked={**book.staked, key: book.staked.get(key, 0) + fact.stake_minor},
+            staked={**book.staked, fact.customer_id: added(own, fact.bet, fact.stake_minor)},
+            table=added(book.table, fact.bet, fact.stake_minor),
         ),
     )
 
 
+def added(sums: dict[str, int], name: str, more: int) -> dict[str, int]:
+    """The sums with more under this name."""
+    return {**sums, name: sums.get(name, 0) + more}
+
+
 def key_of(customer_id: str, name: str) -> str:
-    """A customer and a bet's name or id, neither of which has a slash."""
+    """A customer and a bet id, neither of which has a slash."""
     return f"{customer_id}/{name}"
 
 
@@ -287,9 +341,72 @@ def fold_settled(state: State, fact: BetSettled) -> State:
     book = book_of(state, (fact.shoe_no, fact.round_no))
     if book is None:
         return state
-    paid = Paid(fact.bet_id, fact.winnings_minor, fact.commission_minor, fact.return_minor)
+    if fact.owed_exact:
+        name = str(book.order) if book.revision is None else REVISED
+        state = owing(state, fact.customer_id, name, fact.owed_exact)
+    paid = Paid(fact.bet_id, fact.winnings_minor, fact.commission_minor, fact.return_minor, fact.owed_exact)
     earlier = book.paid if book.paid_revision == fact.revision else ()
     return with_book(state, replace(book, paid=(*earlier, paid), paid_revision=fact.revision))
+
+
+def owing(state: State, customer_id: str, name: str, more_exact: Fraction) -> State:
+    """The state with so much more owed by a customer under this name."""
+    own = state.debts.get(customer_id, {})
+    debt = {**own, name: own.get(name, Fraction(0)) + more_exact}
+    return replace(state, debts={**state.debts, customer_id: debt})
+
+
+def fold_reversed(state: State, fact: BetReversed) -> State:
+    return owing(state, fact.customer_id, REVISED, -fact.owed_exact) if fact.owed_exact else state
+
+
+def latest_rounding(state: State) -> str:
+    """How the newest pay table rounds commission."""
+    return state.prices[-1].configuration.commission_rounding if state.prices else "half_up"
+
+
+def fold_customer_left(state: State, fact: CustomerNoted) -> State:
+    leaving = Leaving(
+        fact.customer_id,
+        fact.number,
+        fact.at_ms,
+        fact.cause_id,
+        state.openings_count,
+        latest_rounding(state),
+        tuple(book.place for book in state.books if book.closed and book.revision is None),
+        tuple(end.shoe_no for end in state.shoe_ends),
+    )
+    return replace(
+        state,
+        leaving=(*state.leaving, leaving),
+        left=(*state.left, fact.cause_id)[-OPENINGS_KNOWN:],
+        customers_left=fact.number,
+    )
+
+
+def debt_up_to(state: State, customer_id: str, order: int | None) -> dict[str, Fraction]:
+    """What a customer owes for books up to `order`; None is all, later corrections included."""
+    own = state.debts.get(customer_id, {})
+    return {name: owed for name, owed in own.items() if order is None or (name != REVISED and int(name) <= order)}
+
+
+def is_done(state: State, leaving: Leaving) -> bool:
+    """Whether every round closed before a customer left is settled, and every shoe claimed."""
+    waits = any(book.place in leaving.rounds and book.revision is None for book in state.books)
+    return not waits and not any(end.shoe_no in leaving.shoes for end in state.shoe_ends)
+
+
+def fold_collected(state: State, fact: CommissionCollected) -> State:
+    """`number` is that of the customer who left; 0 at the end of a shoe."""
+    leaving = next((one for one in state.leaving if one.number == fact.number), None)
+    paid = debt_up_to(state, fact.customer_id, leaving.order if leaving else None)
+    rest = {name: owed for name, owed in state.debts.get(fact.customer_id, {}).items() if name not in paid}
+    others = {customer: owed for customer, owed in state.debts.items() if customer != fact.customer_id}
+    return replace(
+        state,
+        debts={**others, fact.customer_id: rest} if rest else others,
+        leaving=tuple(one for one in state.leaving if one.number != fact.number),
+    )
 
 
 def fold_round_settled(state: State, fact: RoundSettled) -> State:
@@ -334,11 +451,12 @@ def fold_noted(state: State, fact: InputNoted) -> State:
             replace(book, shoe_end=fact.number) if book.revision is None and book.shoe_end is None else book
             for book in state.books
         )
-        return replace(state, books=books, shoe_ends=(*state.shoe_ends, fact.number))
+        end = ShoeEnd(fact.number, latest_rounding(state))
+        return replace(state, books=books, shoe_ends=(*state.shoe_ends, end))
     if fact.what == SHOE_CLAIMED:
         return replace(
             state,
-            shoe_ends=tuple(shoe_no for shoe_no in state.shoe_ends if shoe_no != fact.number),
+            shoe_ends=tuple(end for end in state.shoe_ends if end.shoe_no != fact.number),
             shoes_claimed=max(state.shoes_claimed, fact.number),
         )
     if fact.what == RULES_DISPUTED:
@@ -362,7 +480,10 @@ FOLDS: Final[dict[type, Callable[..., State]]] = {
     CancelRefused: fold_unanswered,
     BetVoided: fold_voided,
     BetSettled: fold_settled,
+    BetReversed: fold_reversed,
     RoundSettled: fold_round_settled,
+    CustomerNoted: fold_customer_left,
+    CommissionCollected: fold_collected,
     BookSuspended: fold_suspended,
     BookResumed: fold_resumed,
     InputNoted: fold_noted,

@@ -99,7 +99,7 @@ def faults(configuration: Configuration) -> tuple[str, ...]:
         "decks": (MIN_DECKS <= how.decks <= MAX_DECKS, f"{MIN_DECKS} to {MAX_DECKS}"),
         "winnings_rounding": (how.winnings_rounding in ROUNDINGS, ", ".join(ROUNDINGS)),
         "commission_rounding": (how.commission_rounding in ROUNDINGS, ", ".join(ROUNDINGS)),
-        "commission_mode": (how.commission_mode == "per_win", "per_win"),
+        "commission_mode": (how.commission_mode in ("per_win", "owed"), "per_win, owed"),
         "betting": (how.betting in ("automatic", "dealer"), "automatic, dealer"),
         "burn_rule": (how.burn_rule in BURN_RULES, ", ".join(BURN_RULES)),
         "burn_fixed": (how.burn_rule != "fixed_n" or how.burn_fixed >= 1, "1 or more"),
