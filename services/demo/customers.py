@@ -179,6 +179,7 @@ async def attend(log: Log, tables: Sequence[str], seed: str, stop: asyncio.Event
     async with following(log, [ROUNDS], tables) as follower:
         while not stop.is_set():
             gone: list[Event] = []
+            was_live = follower.is_live
             for fact in await follower.next():
                 before, after = seen[fact.table_id], see(seen[fact.table_id], fact)
                 seen[fact.table_id] = after
@@ -186,7 +187,7 @@ async def attend(log: Log, tables: Sequence[str], seed: str, stop: asyncio.Event
                     plans[fact.table_id] = plan(seed, after)
                 elif after.opened is None:
                     plans.pop(fact.table_id, None)
-                if isinstance(fact, ShoeClosed) and follower.is_live:
+                if isinstance(fact, ShoeClosed) and was_live:
                     gone += leaving(seed, fact)
             if follower.is_live:
                 said = [*due(plans, clock()), *gone]

@@ -72,7 +72,7 @@ def settled(fact: RoundSettled, decided: RoundDecided | RoundVoided | None) -> s
     round_name = f"{fact.shoe_no}/{fact.round_no}"
     hands = "void" if decided is None or isinstance(decided, RoundVoided) else dealt(decided)
     money = f"{amount(fact.stakes_minor):>10}  house {amount(fact.house_win_minor, signed=True):>10}"
-    return f"{round_name:>6}  {hands:<53}  {fact.count:>2} bets {money}"
+    return f"{round_name:>6}  {hands:<59}  {fact.count:>2} bets {money}"
 
 
 def dealt(decided: RoundDecided) -> str:
