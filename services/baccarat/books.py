@@ -115,7 +115,8 @@ class Book(Struct, frozen=True, kw_only=True):
 
     `answers` are the content hashes by bet id, `cancels` are by customer and bet id, `staked` sums accepted stakes by
     customer and then bet, `table` those of all customers by bet. `revision` is None until the book was settled,
-    `claimed` says that an outcome of `rounds` has come. `order` counts openings in `bets`. `shoe_end` is the shoe whose closing mark came in `bets` after this book's opening.
+    `claimed` says that an outcome of `rounds` has come. `order` counts openings in `bets`. `shoe_end` is the shoe whose
+    closing mark came in `bets` after this book's opening.
     """
 
     shoe_no: int
