@@ -15,6 +15,7 @@ from services.baccarat.events import DEAD_LETTERS, DeadLetter, Event
 
 S = TypeVar("S")
 HEAD_BYTES = 4096  # of a dead letter's record: enough to see what it was, and always small enough to send
+TEXT_CHARACTERS = 500
 WRONG_PARTITION = "wrong-partition"
 
 
@@ -128,11 +129,11 @@ def refuse(
     processor: Processor[S], state: S, record: Record, code: str, text: str, encode: Encode
 ) -> tuple[S, tuple[Written, ...]]:
     """The dead letter of a record, after the facts that say what it did to its table."""
-    facts: tuple[Event, ...] = ()
-    if code != WRONG_PARTITION:  # the table lives in another partition, and is not touched from here
-        facts = processor.poisoned(state, record.event, code, text, record.at_ms)
-    state, written = settle_on(processor, state, record, facts, encode)
     letter = dead_letter(record, code, text)
+    written: tuple[Written, ...] = ()
+    if code != WRONG_PARTITION:  # the table lives in another partition, and is not touched from here
+        facts = processor.poisoned(state, record.event, code, letter.text, record.at_ms)
+        state, written = settle_on(processor, state, record, facts, encode)
     return state, (*written, Written(DEAD_LETTERS, record.key, letter, encode(DEAD_LETTERS, letter), record))
 
 
@@ -151,16 +152,21 @@ def settle_on(
 
 
 def dead_letter(record: Record, code: str, text: str) -> DeadLetter:
-    """Small enough to send whatever the record was."""
+    """Small enough to send and fit to encode, whatever the record was."""
     return DeadLetter(
         event_id=f"dead/{record.topic}/{record.partition}/{record.offset}",
-        table_id=record.key[:200],
+        table_id=sendable(record.key, 200),
         topic=record.topic,
         partition=record.partition,
         offset=record.offset,
         reason=code,
-        text=text[:500],
+        text=sendable(text, TEXT_CHARACTERS),
         sha256=sha256(record.raw).hexdigest(),
         size=len(record.raw),
         head=record.raw[:HEAD_BYTES],
     )
+
+
+def sendable(text: str, characters: int) -> str:
+    """The beginning of a text, with what cannot be encoded replaced."""
+    return text[:characters].encode("utf-8", "replace").decode("utf-8")
