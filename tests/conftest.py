@@ -116,9 +116,11 @@ def container(name: str, port: int) -> Iterator[str]:
             "node.id": "1",
             "controller.quorum.voters": "1@localhost:9093",
             "controller.listener.names": "CONTROLLER",
-            "listeners": f"PLAINTEXT://:{port},CONTROLLER://:9093",
-            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{host_port}",
-            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+            # It asks itself about transactions, at an address that is good inside the container.
+            "listeners": f"PLAINTEXT://:{port},INSIDE://localhost:9094,CONTROLLER://:9093",
+            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{host_port},INSIDE://localhost:9094",
+            "inter.broker.listener.name": "INSIDE",
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,INSIDE:PLAINTEXT",
         }
         starting = starting.with_envs(
             **{f"KAFKA_{key.upper().replace('.', '_')}": value for key, value in settings.items()}

@@ -152,7 +152,7 @@ class KafkaHarness:
         found: list[Raw] = []
         ends: set[int] = set()
         while len(ends) < PARTITIONS:
-            for message in consumer.consume(1_000, 1.0):
+            for message in consumer.consume(1_000, 0.05):
                 if (error := message.error()) is not None:
                     assert error.code() == KafkaError._PARTITION_EOF, error
                     ends.add(message.partition())
