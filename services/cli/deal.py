@@ -104,7 +104,10 @@ def _text(facts: "tuple[Event, ...]", shoe: "SealedShoe", variant: str, seed: st
     from services.baccarat.cards import Winner
     from services.baccarat.events import CardBurned, CutCardSeen, RoundDecided, ShoeClosed
 
-    lines = [f"{variant}, {shoe.decks} decks" + (f": a demonstration, seed {seed}, never for play" if seed else "")]
+    lines = [
+        f"{variant}, {shoe.decks} {'deck' if shoe.decks == 1 else 'decks'}"
+        + (f": a demonstration, seed {seed}, never for play" if seed else "")
+    ]
     burned = [fact for fact in facts if isinstance(fact, CardBurned)]
     winners = [fact.winner for fact in facts if isinstance(fact, RoundDecided)]
     lines.append(_burned(burned))

@@ -168,11 +168,14 @@ def _run_processor(processor: "Processor[Any]") -> int:
 
 def _run(work: "Callable[[Settings, asyncio.Event], Awaitable[None]]") -> int:
     """The settings are read first: what is wrong with them is told before anything starts."""
+    import logging
+
     from services.runtime import settings
     from services.runtime.service import until_signal
 
     known = settings.read(os.environ)
     log_to_stderr("INFO")
+    logging.getLogger(__name__).info("starting; Kafka is expected at %s", known.kafka)
     until_signal(lambda stop: work(known, stop))
     return Code.DONE
 

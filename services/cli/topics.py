@@ -36,7 +36,7 @@ def plan(*, as_json: JSON = False) -> int:
     from services.runtime import settings, topics
 
     found = _waited(topics.plan(settings.read(os.environ)))
-    _show(found, "all topics are as they must be", as_json=as_json)
+    _show(found, "all topics are as they must be", "", as_json=as_json)
     return Code.FOUND if found else Code.DONE
 
 
@@ -57,7 +57,7 @@ def apply(*, as_json: JSON = False) -> int:
     from services.runtime import settings, topics
 
     changed = _waited(topics.apply(settings.read(os.environ)))
-    _show(changed, "nothing to do: all topics are as they must be", as_json=as_json)
+    _show(changed, "nothing to do: all topics are as they must be", "done: ", as_json=as_json)
     return Code.DONE
 
 
@@ -72,9 +72,9 @@ def _waited(asked: "Coroutine[object, object, T]") -> T:
         return asyncio.run(asked)
 
 
-def _show(differences: "list[Difference]", none: str, *, as_json: bool) -> None:
+def _show(differences: "list[Difference]", none: str, before: str, *, as_json: bool) -> None:
     if as_json:
         fields = ("topic", "what", "found", "wanted")
         say_json([{name: getattr(one, name) for name in fields} for one in differences])
     else:
-        say("\n".join(str(one) for one in differences) or none)
+        say("\n".join(f"{before}{one}" for one in differences) or none)
