@@ -173,6 +173,7 @@ class KafkaHarness:
                 "group.id": f"{self.settings.topic_prefix}judge",
                 "enable.auto.commit": False,
                 "enable.partition.eof": True,
+                "fetch.wait.max.ms": 10,  # the end of a partition is told by an empty answer
                 "isolation.level": isolation,
             }
         )
