@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from services.baccarat import limits, payouts
 from services.baccarat.books import (
+    REJECTED,
     RULES_DISPUTED,
     SHOE_CLAIMED,
     SHOE_CLOSED,
@@ -27,6 +28,7 @@ from services.baccarat.books import (
     evolve,
     is_done,
     key_of,
+    last_book,
     live_bets,
     open_book,
     prices_of,
@@ -89,23 +91,33 @@ class Common(TypedDict):
 
 
 class Telling:
-    """The answer to one input as it grows: each fact is folded before the next is thought of."""
+    """The answer to one input as it grows; `state` has folded every fact said so far."""
 
     def __init__(self, state: State, cause: str, at_ms: int) -> None:
-        self.state = state
         self.facts: list[SettlementsFact] = []
+        self.before = state
+        self.table_id = state.table_id
         self.cause = cause
         self.at_ms = at_ms
+        self._state = state
+        self._folded = 0
+
+    @property
+    def state(self) -> State:
+        """The state with all facts so far."""
+        for fact in self.facts[self._folded :]:
+            self._state = evolve(self._state, fact)
+        self._folded = len(self.facts)
+        return self._state
 
     def about(self, what: str) -> Common:
         """The common fields of a fact whose id is the table's and `what`."""
-        table = self.state.table_id
-        return Common(event_id=f"{table}/{what}", table_id=table, at_ms=self.at_ms, cause_id=self.cause)
+        table = self.table_id
+        return {"event_id": f"{table}/{what}", "table_id": table, "at_ms": self.at_ms, "cause_id": self.cause}
 
     def say(self, fact: SettlementsFact) -> None:
         """Adds a fact."""
         self.facts.append(fact)
-        self.state = evolve(self.state, fact)
 
 
 def content_hash(event: BetPlaced | BetCancelled) -> str:
@@ -163,9 +175,9 @@ def on_bet(told: Telling, event: BetPlaced) -> None:
     elif book is None:
         text = f"shoe {event.shoe_no}, round {event.round_no} has not opened, or is no longer remembered"
         ignore(told, event, hashed, "round-unknown", text)
-    elif event.bet_id not in book.answers:
+    elif event.bet_id not in book.bets:
         answer_bet(told, book, event, hashed)
-    elif book.answers[event.bet_id] != hashed:
+    elif book.bets[event.bet_id].content_hash != hashed:
         ignore(told, event, hashed, "id-reused", f"bet {event.bet_id} was answered with other content")
 
 
@@ -296,7 +308,7 @@ def refusal_of_cancel(told: Telling, book: Book | None, event: BetCancelled) -> 
     bet = book.bets.get(event.bet_id)
     if bet is not None and bet.customer_id != event.customer_id:
         return "not-yours", f"bet {event.bet_id} is another customer's"
-    if bet is None and event.bet_id in book.answers:
+    if bet is not None and bet.standing == REJECTED:
         return "not-accepted", f"bet {event.bet_id} was rejected"
     return None
 
@@ -337,8 +349,13 @@ def on_betting_opened(told: Telling, event: BettingOpened) -> None:
         )
     )
     if prices_of(told.state, event.version) is None:
-        opened = told.state.books[-1]
-        suspend(told, opened.place, "rules-unknown", f"version {event.version} has never been in force", None)
+        suspend(
+            told,
+            (event.shoe_no, event.round_no),
+            "rules-unknown",
+            f"version {event.version} has never been in force",
+            None,
+        )
 
 
 def end_open_book(told: Telling, cause: str, text: str) -> None:
@@ -467,7 +484,7 @@ def on_shoe_claimed(told: Telling, event: ShoeClosed) -> None:
     """The twin in `rounds` voids what no outcome of the shoe has claimed."""
     if event.shoe_no <= told.state.shoes_claimed:
         return
-    for book in told.state.books:
+    for book in told.state.books.values():
         if book.revision is None and book.outcome is None and book.shoe_end == event.shoe_no:
             void_book(told, book, "unclaimed", 0, claimed=False)
     end = shoe_end(told.state, event.shoe_no)
@@ -488,12 +505,12 @@ def on_customer_left(told: Telling, event: CustomerLeft) -> None:
     owes = bool(state.prices) and state.prices[-1].configuration.commission_mode == "owed"
     if not owes or told.cause in state.left:
         return
-    number = state.customers_left + 1
+    number, last = state.customers_left + 1, last_book(state)
     told.say(
         CustomerNoted(
             **told.about(f"left/{number}"),
             customer_id=event.customer_id,
-            shoe_no=state.books[-1].shoe_no if state.books else 0,
+            shoe_no=last.shoe_no if last else 0,
             number=number,
         )
     )
@@ -501,6 +518,8 @@ def on_customer_left(told: Telling, event: CustomerLeft) -> None:
 
 def collect_from_leaving(told: Telling) -> None:
     """Collects from those who left, once what they owe is known; says so even where it is nothing."""
+    if not told.before.leaving and not any(isinstance(fact, CustomerNoted) for fact in told.facts):
+        return
     for one in told.state.leaving:
         if is_done(told.state, one):
             about = Common(
@@ -663,7 +682,7 @@ def say_settled(
     told: Telling, book: Book, revision: int, settled: tuple[BetSettled, ...], *, void: bool, claimed: bool
 ) -> None:
     """The round's totals, which balance: stakes = returns + house win."""
-    sums = sums_of(told.state, book, settled) if settled else ()
+    sums = sums_of(told.before, book, settled) if settled else ()  # prices do not change by settling
     stakes = sum(one.stakes_minor for one in sums)
     returns = sum(one.returns_minor for one in sums)
     told.say(

@@ -46,6 +46,10 @@ SHOE_CLAIMED: Final = "shoe-claimed"  # and its twin in `rounds`
 REVISED: Final = "revised"
 RULES_DISPUTED: Final = "rules-disputed"  # somebody else wrote this version's mark into `bets`
 
+ACCEPTED: Final = "accepted"
+REJECTED: Final = "rejected"
+VOIDED: Final = "voided"
+
 Place = tuple[int, int]  # shoe and round
 
 
@@ -58,14 +62,15 @@ class Prices(Struct, frozen=True):
 
 
 class Bet(Struct, frozen=True):
-    """An accepted bet; `voided` once its stake has gone back."""
+    """An answered bet: ACCEPTED, REJECTED, or VOIDED once its stake has gone back."""
 
     bet_id: str
     customer_id: str
     bet: str
     stake_minor: int
     at_ms: int
-    voided: bool = False
+    content_hash: str
+    standing: str
 
 
 class Cancel(Struct, frozen=True):
@@ -113,8 +118,8 @@ class ShoeEnd(Struct, frozen=True):
 class Book(Struct, frozen=True, kw_only=True):
     """`mark` is the close as it stood in `bets`; None in a closed book whose round was ended by another mark.
 
-    `answers` are the content hashes by bet id, `cancels` are by customer and bet id, `staked` sums accepted stakes by
-    customer and then bet, `table` those of all customers by bet. `revision` is None until the book was settled,
+    `bets` are all answered ones by bet id, in their order; `cancels` are by customer and bet id, `staked` sums accepted
+    stakes by customer and then bet, `table` those of all customers by bet. `revision` is None until settled once,
     `claimed` says that an outcome of `rounds` has come. `order` counts openings in `bets`. `shoe_end` is the shoe whose
     closing mark came in `bets` after this book's opening.
     """
@@ -126,7 +131,6 @@ class Book(Struct, frozen=True, kw_only=True):
     opened: BettingOpened
     closed: bool = False
     mark: BettingClosed | None = None
-    answers: dict[str, str] = {}
     bets: dict[str, Bet] = {}
     cancels: dict[str, Cancel] = {}
     staked: dict[str, dict[str, int]] = {}
@@ -158,7 +162,7 @@ class State(Struct, frozen=True, kw_only=True):
     table_id: str
     prices: tuple[Prices, ...] = ()
     versions: tuple[int, ...] = ()
-    books: tuple[Book, ...] = ()
+    books: dict[Place, Book] = {}
     openings: tuple[str, ...] = ()
     openings_count: int = 0
     shoe_ends: tuple[ShoeEnd, ...] = ()
@@ -178,18 +182,23 @@ def start(table_id: str) -> State:
 
 def book_of(state: State, place: Place) -> Book | None:
     """The book of this round, if it is kept."""
-    return next((book for book in state.books if book.place == place), None)
+    return state.books.get(place)
 
 
 def remembered(state: State, place: Place) -> Book | None:
     """The book of this round, if its answers are remembered still."""
-    book = book_of(state, place)
+    book = state.books.get(place)
     return None if book is None or book.forgotten else book
+
+
+def last_book(state: State) -> Book | None:
+    """The book opened last in `bets`, if it is kept."""
+    return state.books[next(reversed(state.books))] if state.books else None
 
 
 def open_book(state: State) -> Book | None:
     """The book that takes bets."""
-    last = state.books[-1] if state.books else None
+    last = last_book(state)
     return None if last is None or last.closed else last
 
 
@@ -212,7 +221,7 @@ def shoe_end(state: State, shoe_no: int) -> ShoeEnd | None:
 
 def live_bets(book: Book) -> tuple[Bet, ...]:
     """The accepted bets whose stake is still in play, in the order they were taken."""
-    return tuple(bet for bet in book.bets.values() if not bet.voided)
+    return tuple(bet for bet in book.bets.values() if bet.standing == ACCEPTED)
 
 
 # ---------------------------------------------------------------- evolve
@@ -226,11 +235,11 @@ def evolve(state: State, fact: Event) -> State:
 
 def with_book(state: State, book: Book) -> State:
     """The state with this book in place of its former self."""
-    return replace(state, books=tuple(book if other.place == book.place else other for other in state.books))
+    return replace(state, books={**state.books, book.place: book})
 
 
 def fold_prices(state: State, fact: PayTableInForce) -> State:
-    used = {book.version for book in state.books}
+    used = {book.version for book in state.books.values()}
     kept = tuple(prices for prices in state.prices if prices.version in used)
     return replace(
         state,
@@ -245,28 +254,33 @@ def fold_opened(state: State, fact: BookOpened) -> State:
     count = max(1, prices.configuration.openings_remembered) if prices else 1
     order = state.openings_count + 1
     book = Book(shoe_no=fact.shoe_no, round_no=fact.round_no, order=order, version=fact.version, opened=fact.mark)
-    books = (*state.books, book)
-    past = tuple(replace(old, forgotten=True, answers={}, cancels={}) for old in books[:-count])
+    books = (*state.books.values(), book)
+    past = tuple(replace(old, forgotten=True, bets=taken(old), cancels={}) for old in books[:-count])
     return dropped(
         replace(
             state,
-            books=(*past, *books[-count:]),
+            books={kept.place: kept for kept in (*past, *books[-count:])},
             openings_count=order,
             openings=(*state.openings, fact.mark.event_id)[-OPENINGS_KNOWN:],
         )
     )
 
 
+def taken(book: Book) -> dict[str, Bet]:
+    """The bets that were accepted, without the answers that are remembered for retries only."""
+    return {bet_id: bet for bet_id, bet in book.bets.items() if bet.standing != REJECTED}
+
+
 def dropped(state: State) -> State:
     """Without the books whose answers are forgotten and whose outcome can no longer be revised."""
-    if not any(book.forgotten for book in state.books):
+    if not any(book.forgotten for book in state.books.values()):
         return state
-    done = tuple(book for book in state.books if book.revision is not None and not book.suspended)
+    done = tuple(book for book in state.books.values() if book.revision is not None and not book.suspended)
     claimed = sorted(book.place for book in done if book.claimed)
     kept = state.prices[-1].configuration.rounds_kept if state.prices else 0
     revisable = claimed[max(0, len(claimed) - kept) :]
     old = tuple(book.place for book in done if book.forgotten and book.place not in revisable)
-    return replace(state, books=tuple(book for book in state.books if book.place not in old))
+    return replace(state, books={place: book for place, book in state.books.items() if place not in old})
 
 
 def fold_closed(state: State, fact: BookClosed) -> State:
@@ -278,14 +292,13 @@ def fold_accepted(state: State, fact: BetAccepted) -> State:
     book = book_of(state, (fact.shoe_no, fact.round_no))
     if book is None:
         return state
-    taken = Bet(fact.bet_id, fact.customer_id, fact.bet, fact.stake_minor, fact.at_ms)
     own = book.staked.get(fact.customer_id, {})
+    bet = Bet(fact.bet_id, fact.customer_id, fact.bet, fact.stake_minor, fact.at_ms, fact.content_hash, ACCEPTED)
     return with_book(
         state,
         replace(
             book,
-            answers={**book.answers, fact.bet_id: fact.content_hash},
-            bets={**book.bets, fact.bet_id: taken},
+            bets={**book.bets, fact.bet_id: bet},
             staked={**book.staked, fact.customer_id: added(own, fact.bet, fact.stake_minor)},
             table=added(book.table, fact.bet, fact.stake_minor),
         ),
@@ -306,7 +319,8 @@ def fold_rejected(state: State, fact: BetRejected) -> State:
     book = book_of(state, (fact.shoe_no, fact.round_no))
     if book is None:
         return state
-    return with_book(state, replace(book, answers={**book.answers, fact.bet_id: fact.content_hash}))
+    bet = Bet(fact.bet_id, fact.customer_id, "", 0, fact.at_ms, fact.content_hash, REJECTED)
+    return with_book(state, replace(book, bets={**book.bets, fact.bet_id: bet}))
 
 
 def fold_unanswered(state: State, fact: BetIgnored | CancelRefused) -> State:
@@ -334,7 +348,7 @@ def fold_voided(state: State, fact: BetVoided) -> State:
     book = book_of(state, (fact.shoe_no, fact.round_no))
     if book is None or fact.bet_id not in book.bets:
         return state
-    bet = replace(book.bets[fact.bet_id], voided=True)
+    bet = replace(book.bets[fact.bet_id], standing=VOIDED)
     return with_book(state, replace(book, bets={**book.bets, fact.bet_id: bet}))
 
 
@@ -374,7 +388,7 @@ def fold_customer_left(state: State, fact: CustomerNoted) -> State:
         fact.cause_id,
         state.openings_count,
         latest_rounding(state),
-        tuple(book.place for book in state.books if book.closed and book.revision is None),
+        tuple(book.place for book in state.books.values() if book.closed and book.revision is None),
         tuple(end.shoe_no for end in state.shoe_ends),
     )
     return replace(
@@ -393,7 +407,7 @@ def debt_up_to(state: State, customer_id: str, order: int | None) -> dict[str, F
 
 def is_done(state: State, leaving: Leaving) -> bool:
     """Whether every round closed before a customer left is settled, and every shoe claimed."""
-    waits = any(book.place in leaving.rounds and book.revision is None for book in state.books)
+    waits = any(book.place in leaving.rounds and book.revision is None for book in state.books.values())
     return not waits and not any(end.shoe_no in leaving.shoes for end in state.shoe_ends)
 
 
@@ -448,10 +462,10 @@ def fold_resumed(state: State, fact: BookResumed) -> State:
 
 def fold_noted(state: State, fact: InputNoted) -> State:
     if fact.what == SHOE_CLOSED:
-        books = tuple(
-            replace(book, shoe_end=fact.number) if book.revision is None and book.shoe_end is None else book
-            for book in state.books
-        )
+        books = {
+            place: replace(book, shoe_end=fact.number) if book.revision is None and book.shoe_end is None else book
+            for place, book in state.books.items()
+        }
         end = ShoeEnd(fact.number, latest_rounding(state))
         return replace(state, books=books, shoe_ends=(*state.shoe_ends, end))
     if fact.what == SHOE_CLAIMED:

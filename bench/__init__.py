@@ -1,0 +1,1 @@
+"""Speed and memory: `make bench` prints figures with the machine they were measured on; nothing here is a test."""
