@@ -39,11 +39,11 @@ QUIET_S: Final = 5.0  # a partition with no record for so long, while others had
 AGAIN_AFTER_S: Final = 0.5
 
 
-class Hole(Exception):  # noqa: N818 - it is no error: the answer is to fold again
+class Hole(Exception):
     """What is stored in this epoch is not what was written to it."""
 
 
-class Moved(Exception):  # noqa: N818 - the same
+class Moved(Exception):
     """Another epoch is to be written."""
 
 

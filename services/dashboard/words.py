@@ -3,14 +3,14 @@
 Configurations are data that an operator may write, so whatever has no word here is shown as it was written.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Final
 
 from msgspec import Struct
 
+from services.baccarat.catalogue import SIDE_BETS
 from services.baccarat.events import Condition, Configuration, Line, Policy, Terms
-from services.baccarat.catalogue import VARIANTS
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -37,8 +37,6 @@ class Panel(Struct, frozen=True, kw_only=True):
     offers: tuple[Offer, ...]
     rules: tuple[tuple[str, str], ...]
 
-
-HANDS: Final = {"player": "Player", "banker": "Banker", "tie": "Tie"}
 
 BURNS: Final[Mapping[str, str]] = {
     "face_value_faces_10": "The first card is turned up; its rank says how many more are burned, ten for a face card.",
@@ -69,7 +67,7 @@ def panel(version: int, told: Configuration) -> Panel:
     return Panel(
         version=version,
         variant=told.variant,
-        title=VARIANTS[told.variant].name if told.variant in VARIANTS else told.variant,
+        title=told.name or told.variant,
         currency=told.currency,
         exponent=told.exponent,
         decks=told.decks,
@@ -80,7 +78,9 @@ def panel(version: int, told: Configuration) -> Panel:
 
 
 def bet_title(bet: str) -> str:
-    """`player_pair` and `player-pair` as `Player Pair`."""
+    """A side bet's name in the catalogue; any other slug as words, such as `Player Pair`."""
+    if bet in SIDE_BETS:
+        return SIDE_BETS[bet].name
     return bet.replace("_", " ").replace("-", " ").title()
 
 
@@ -107,32 +107,72 @@ def _offer(terms: Terms) -> Offer:
     )
 
 
-def _winner(among: tuple[str, ...]) -> str:
-    names = [HANDS.get(each, each) for each in among]
-    return "on a tie" if names == ["Tie"] else f"when {_or(names)} wins"
-
-
-def _flag(words: str) -> Callable[[tuple[str, ...]], str]:
-    return lambda among: words if among == ("yes",) else f"not {words}"
-
-
-# What a condition's fact is called; its `among` stands in for the braces.
-CONDITIONS: Final[Mapping[str, Callable[[tuple[str, ...]], str]]] = {
-    "winner": _winner,
-    "player_total": lambda among: f"with a Player total of {_or(among)}",
-    "banker_total": lambda among: f"with a Banker total of {_or(among)}",
-    "player_cards": lambda among: f"on {_or(among)} Player cards",
-    "banker_cards": lambda among: f"on {_or(among)} Banker cards",
-    "natural": _flag("on a natural"),
-    "player_pair": _flag("when the Player's first two cards are a pair"),
-    "banker_pair": _flag("when the Banker's first two cards are a pair"),
+# Conditions that are read off by their values; where several will do, one of them is enough.
+BY_VALUE: Final[Mapping[str, Mapping[str, str]]] = {
+    "winner": {"player": "when Player wins", "banker": "when Banker wins", "tie": "on a tie"},
+    "natural": {"yes": "on a natural", "no": "without a natural"},
+    "player_natural": {"yes": "on a Player natural", "no": "without a Player natural"},
+    "banker_natural": {"yes": "on a Banker natural", "no": "without a Banker natural"},
+    "player_pair": {"yes": "when the Player's first two cards are a pair", "no": "without a Player pair"},
+    "banker_pair": {"yes": "when the Banker's first two cards are a pair", "no": "without a Banker pair"},
+    "pairs": {
+        "none": "when neither hand has a pair",
+        "one": "when one hand has a pair",
+        "two": "when both hands have pairs, of different ranks",
+        "same": "when both hands have pairs of the same rank",
+    },
+    "player_suited": {"yes": "when the Player's first two cards are of one suit", "no": "when they are of two suits"},
+    "banker_suited": {"yes": "when the Banker's first two cards are of one suit", "no": "when they are of two suits"},
+    "player_perfect": {"yes": "when the Player has a perfect pair", "no": "when the Player's pair is not perfect"},
+    "banker_perfect": {"yes": "when the Banker has a perfect pair", "no": "when the Banker's pair is not perfect"},
+    "perfect_pairs": {
+        "0": "without a perfect pair",
+        "1": "when one hand has a perfect pair",
+        "2": "when both hands have perfect pairs",
+    },
+    "colour": {
+        "red": "when every card is red",
+        "black": "when every card is black",
+        "mixed": "when there are cards of both colours",
+    },
+    "player_third_kind": {
+        "face": "when the Player's third card is a face card",
+        "other": "when the Player's third card is no face card",
+        "none": "when the Player stands",
+    },
+    "banker_third_kind": {
+        "face": "when the Banker's third card is a face card",
+        "other": "when the Banker's third card is no face card",
+        "none": "when the Banker stands",
+    },
+    "all_faces": {"yes": "when every card is a jack, queen or king", "no": "when not all are face cards"},
+}
+# Conditions that name their values.
+BY_NUMBER: Final[Mapping[str, str]] = {
+    "player_total": "with a Player total of {}",
+    "banker_total": "with a Banker total of {}",
+    "winner_total": "with a winning total of {}",
+    "loser_total": "against a losing total of {}",
+    "margin": "with {} points between the totals",
+    "player_cards": "on {} Player cards",
+    "banker_cards": "on {} Banker cards",
+    "winner_cards": "on {} cards of the winning hand",
+    "loser_cards": "against {} cards of the losing hand",
+    "cards": "on {} cards in all",
+    "player_two": "with a Player total of {} on two cards",
+    "banker_two": "with a Banker total of {} on two cards",
+    "player_third": "with {} points on the Player's third card",
+    "banker_third": "with {} points on the Banker's third card",
 }
 
 
 def _condition(condition: Condition) -> str:
-    if (words := CONDITIONS.get(condition.fact)) is not None and condition.among:
-        return words(condition.among)
-    return f"when {condition.fact.replace('_', ' ')} is {_or(condition.among)}"
+    among = condition.among
+    if (by_value := BY_VALUE.get(condition.fact)) is not None and all(value in by_value for value in among):
+        return _or([by_value[value] for value in among])
+    if (by_number := BY_NUMBER.get(condition.fact)) is not None:
+        return by_number.format(_or(["no" if value == "none" else value for value in among]))
+    return f"when {condition.fact.replace('_', ' ')} is {_or(among)}"
 
 
 def _rules(told: Configuration) -> tuple[tuple[str, str], ...]:

@@ -48,6 +48,7 @@ class Stage:
         self.player: list[Card] = []
         self.banker: list[Card] = []
         self.bets: list[tuple[str, int]] = []
+        self.hidden: dict[int, Hand] = {}
         self.opened: BettingOpened | None = None
         self.closed: BettingClosed | None = None
         self._facts: list[tuple[str, Event]] = []
@@ -76,7 +77,7 @@ class Stage:
     def open_shoe(self, cards: list[Card] | None = None) -> None:
         self.shoe_no, self.round_no, self.card_no = self.shoe_no + 1, 0, 0
         fresh = fresh_shoe(self.told.decks)
-        self.cards = list(shuffle(fresh, lambda below: self.random.randrange(below)) if cards is None else cards)
+        self.cards = list(shuffle(fresh, self.random.randrange) if cards is None else cards)
         self.say(ROUNDS, ShoeOpened, shoe_no=self.shoe_no, decks=self.told.decks)
 
     def burn(self) -> None:
@@ -109,7 +110,7 @@ class Stage:
             self.say(SETTLEMENTS, PayTableInForce, version=1, configuration=self.told)
         self.round_no += 1
         self.player, self.banker, self.bets = [], [], []
-        self.closed = None
+        self.closed, self.hidden = None, {}
         closes_at_ms = self.at_ms + self.told.betting_window_ms
         marked = {"version": 1, "closes_at_ms": closes_at_ms, "cards_dealt": self.card_no}
         self.opened = self.say(ROUNDS, BettingOpened, **self.place, **marked)
@@ -147,6 +148,8 @@ class Stage:
         card = self.draw()
         taking = self.player if hand is Hand.PLAYER else self.banker
         taking.append(card)
+        if hidden:
+            self.hidden[self.card_no] = hand
         following = next_hand(tuple(self.player), tuple(self.banker))
         self.say(
             ROUNDS,
@@ -156,13 +159,14 @@ class Stage:
             hand=hand,
             place=len(taking),
             card=None if hidden else card,
-            player_total=None if hidden and hand is Hand.PLAYER else total(self.player),
-            banker_total=None if hidden and hand is Hand.BANKER else total(self.banker),
+            player_total=None if Hand.PLAYER in self.hidden.values() else total(self.player),
+            banker_total=None if Hand.BANKER in self.hidden.values() else total(self.banker),
             next_hand=following,
         )
         return card
 
     def reveal(self, card_no: int) -> None:
+        del self.hidden[card_no]
         self.say(ROUNDS, HiddenCardRevealed, **self.place, card_no=card_no, card=self.cards[card_no - 1])
 
     def outcome(self) -> dict[str, Any]:
@@ -209,7 +213,8 @@ class Stage:
             came = payouts.LOST
             if priced:
                 number = payouts.line_of(lines[bet], tuple(self.player), tuple(self.banker))
-                came = payouts.amounts(number and lines[bet][number - 1] or None, stake, "down", "half_up")
+                line = None if number is None else lines[bet][number - 1]
+                came = payouts.amounts(line, stake, "down", "half_up")
             one = sums.get(bet, BetSum(bet, 0, 0))
             sums[bet] = BetSum(
                 bet,

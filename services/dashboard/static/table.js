@@ -239,12 +239,14 @@ export class TableCard {
     const book = view?.book;
     const last = view?.last;
     const fields = book ? book.fields : last ? last.fields : offers.map((offer) => ({ bet: offer.bet, count: 0, stakes_minor: 0 }));
+    const titles = new Map(offers.map((offer) => [offer.bet, offer.title]));
     const most = Math.max(1, ...fields.map((field) => field.stakes_minor));
     fill(this.fields, fields, () => el("li", "", el("span", "bet", el("span", "full"), el("span", "brief")), el("span", "count"), el("span", "stakes"), el("span", "bar")), (item, field) => {
       const [bet, count, stakes, bar] = item.children;
       item.className = `field ${field.bet.replace(/[^a-z0-9]/gi, "-")}${field.count ? "" : " none"}`;
-      text(bet.children[0], title(field.bet));
-      text(bet.children[1], title(field.bet).replace(/^Player (?=.)/, "P ").replace(/^Banker (?=.)/, "B "));
+      const named = titles.get(field.bet) ?? title(field.bet);
+      text(bet.children[0], named);
+      text(bet.children[1], named.replace(/^Player (?=.)/, "P ").replace(/^Banker (?=.)/, "B "));
       text(stakes, money(field.stakes_minor, view?.currency ?? "", view?.exponent ?? 0));
       text(count, field.count ? `×${field.count.toLocaleString("en")}` : "");
       item.classList.toggle("paid", !book && field.returns_minor > field.stakes_minor);
