@@ -192,12 +192,13 @@ async def _show(settings: "Settings", stop: "asyncio.Event") -> None:
     """The projection and the page side by side: the page stays up, and says how old it is, where Kafka is away."""
     import asyncio
 
-    from services.dashboard.projection import project
+    from services.dashboard.projection import PREFIX, project
     from services.dashboard.web import serve
     from services.runtime.health import Health
     from services.runtime.service import run_with_log
 
     health = Health("dashboard")
+    prefix = settings.topic_prefix + PREFIX  # those who share a Kafka share a Redis too
 
     def note(is_ready: bool) -> None:
         if is_ready:
@@ -206,9 +207,9 @@ async def _show(settings: "Settings", stop: "asyncio.Event") -> None:
             health.wrong(PAGES, "the pages do not show all there is")
 
     async def fold(log: "Log", stop: "asyncio.Event") -> None:
-        await project(log, settings.redis, stop, note)
+        await project(log, settings.redis, stop, note, prefix=prefix)
 
     note(False)
     async with asyncio.TaskGroup() as group:
         group.create_task(run_with_log("dashboard", settings, stop, fold, health=health))
-        group.create_task(serve(settings.redis, settings.host, settings.dashboard_port, stop))
+        group.create_task(serve(settings.redis, settings.host, settings.dashboard_port, stop, prefix=prefix))
