@@ -8,14 +8,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
+from itertools import repeat
 from typing import Final
 
 from msgspec import Struct
 
-from services.baccarat.cards import Card, Hand, Winner
+from services.baccarat.cards import SUITS, Card, Hand, Winner
 from services.baccarat.errors import BadSettings
 from services.baccarat.events import Line
-from services.baccarat.features import COLOUR, FACES, FEATURES, LOOKS_AT, TOTALS, Finished, Two, needs_of, two
+from services.baccarat.features import COLOUR, FACES, FEATURES, LOOKS_AT, SUITED, TOTALS, Finished, Two, needs_of, two
 from services.baccarat.payouts import facts_in, first_match
 from services.baccarat.shoe import fresh_shoe
 from services.baccarat.tableau import drawing_hand, winner_of
@@ -136,8 +137,9 @@ def outcomes(decks: int, removed: Iterable[Card] = ()) -> Outcomes:
 
 # ---------------------------------------------------------------- every bet
 
-# What an enumeration may cost, in pairs of two-card hands looked at: a few seconds.
-MOST_STEPS: Final = 4_000_000
+MOST_STEPS: Final = 2_000_000  # of an enumeration: a few seconds
+ASKS_ALL_CARDS: Final = frozenset({TOTALS, COLOUR, FACES})  # of third cards too
+ASKS_SUITS: Final = frozenset({SUITED, COLOUR})
 
 
 class Class(Struct, frozen=True):
@@ -210,30 +212,73 @@ class BetOdds(Struct, frozen=True):
 def classes(decks: int, removed: Iterable[Card], needs: frozenset[str]) -> tuple[Class, ...]:
     """The shoe's cards by what `needs` tells apart.
 
-    Raises BadSettings where the removed cards are not in the shoe, or leave too few, or have no suit though suits count.
+    Raises BadSettings where the removed cards are not in the shoe, leave too few, or lack the suit that is asked for.
     """
-    left = Counter(fresh_shoe(decks))
-    for card in removed:
-        if card.suit is None or not left[card]:
-            raise BadSettings(f"{card} cannot be removed: {decks} decks have no (further) card of that rank and suit")
-        left[card] -= 1
-    if sum(left.values()) < 6:
-        raise BadSettings(f"{sum(left.values())} cards are left, and a round can take 6")
+    left = left_in_shoe(decks, tuple(removed), suits_count=bool(needs & ASKS_SUITS))
     by_look: dict[tuple[object, ...], list[Card]] = {}
     for card in left:
-        by_look.setdefault(tuple(LOOKS_AT[need](card) for need in sorted(needs)), []).append(card)
+        by_look.setdefault(look(card, needs), []).append(card)
     counted = (Class(cards[0], sum(left[card] for card in cards)) for cards in by_look.values())
     return tuple(one for one in counted if one.count)
 
 
-def steps(decks: int, needs: frozenset[str]) -> int:
-    """What an enumeration that tells `needs` apart costs."""
-    many = len(classes(decks, (), needs))
-    return (many * (many + 1) // 2) ** 2 * (10 if needs & ASKS_ALL_CARDS and many > POINT_CLASSES else 1)
+def left_in_shoe(decks: int, removed: tuple[Card, ...], *, suits_count: bool) -> Mapping[Card, int]:
+    """How many of each card are left; a removed card without a suit is any of its rank where suits do not count."""
+    left = Counter(fresh_shoe(decks))
+    for card in sorted(removed, key=lambda card: card.suit is None):
+        if card.suit is None and suits_count:
+            raise BadSettings(f"{card} cannot be removed without its suit: this bet tells suits apart; write {card}S")
+        gone = card if card.suit else max((Card(card.rank, suit) for suit in SUITS), key=left.__getitem__)
+        if not left[gone]:
+            raise BadSettings(f"{card} cannot be removed: {decks} decks hold no further one")
+        left[gone] -= 1
+    if (many := sum(left.values())) < 6:
+        raise BadSettings(f"{many} cards are left, and a round can take 6: remove fewer")
+    return left
 
 
-ASKS_ALL_CARDS: Final = frozenset({TOTALS, COLOUR, FACES})
-POINT_CLASSES: Final = 10
+class Hands(Struct, frozen=True):
+    """Every two cards a hand can begin with, as classes `low` and `high`, and which of `kinds` they are.
+
+    Two cards of one kind read alike and leave alike for the third cards, whose classes are `thirds`.
+    """
+
+    pairs: tuple[tuple[int, int, int], ...]
+    kinds: tuple[tuple[Two, tuple[int, ...]], ...]
+    shoe: tuple[Class, ...]
+    thirds: tuple[Class, ...]
+
+    @property
+    def steps(self) -> int:
+        """What an enumeration over them costs: pairs of hands that share a class, of kinds, and how these can end."""
+        drawn = len(self.thirds)
+        return (
+            len(self.pairs) * 2 * len(self.shoe)
+            + len(self.kinds) ** 2
+            + len({reading for reading, _ in self.kinds}) ** 2 * (1 + drawn + drawn**2)
+        )
+
+
+def hands_of(decks: int, removed: tuple[Card, ...], needs: frozenset[str]) -> Hands:
+    """The hands a shoe can give, as far as `needs` tells them apart."""
+    shoe = classes(decks, removed, needs)
+    of_all_cards = needs & ASKS_ALL_CARDS
+    thirds = classes(decks, removed, of_all_cards) if of_all_cards else ()
+    place = {look(one.card, of_all_cards): number for number, one in enumerate(thirds)}
+    leaves = [place[look(one.card, of_all_cards)] for one in shoe] if thirds else []
+    kinds: dict[tuple[Two, tuple[int, ...]], int] = {}
+    pairs = []
+    for high, upper in enumerate(shoe):
+        for low, lower in enumerate(shoe[: high + 1]):
+            gone = tuple(sorted((leaves[low], leaves[high]))) if thirds else ()
+            kind = kinds.setdefault((two(lower.card, upper.card, needs), gone), len(kinds))
+            pairs.append((low, high, kind))
+    return Hands(tuple(pairs), tuple(kinds), shoe, thirds)
+
+
+def look(card: Card, needs: frozenset[str]) -> tuple[object, ...]:
+    """What `needs` sees of a card."""
+    return tuple(LOOKS_AT[need](card) for need in sorted(needs))
 
 
 @lru_cache(maxsize=64)
@@ -242,20 +287,18 @@ def ends(decks: int, removed: tuple[Card, ...], needs: frozenset[str]) -> tuple[
 
     Raises BadSettings, with the number, where that would take more than MOST_STEPS.
     """
-    if (cost := steps(decks, needs)) > MOST_STEPS:
+    hands = hands_of(decks, removed, needs)
+    if hands.steps > MOST_STEPS:
         asked = ", ".join(sorted(needs))
-        raise BadSettings(f"telling {asked} apart takes {cost:,} steps, and at most {MOST_STEPS:,} are taken")
-    shoe = classes(decks, removed, needs)
-    if not needs & ASKS_ALL_CARDS:
-        cards = sum(one.count for one in shoe)
-        rest = (cards - 4) * (cards - 5)
-        return tuple(
-            Ended(Finished(player, banker, None, None), dealt.ways * rest)
-            for (player, banker), dealt in _first_four(shoe, needs, thirds=False).items()
-        )
+        text = f"telling {asked} apart takes {hands.steps:,} steps, and at most {MOST_STEPS:,} are taken"
+        raise BadSettings(text)
+    cards = sum(one.count for one in hands.shoe)
     by_end: dict[Finished, int] = {}
-    for (player, banker), dealt in _first_four(shoe, needs, thirds=True).items():
-        for one, ways in _drawn(shoe, player, banker, dealt):
+    for (player, banker), dealt in _first_four(hands).items():
+        if not hands.thirds:
+            by_end[Finished(player, banker, None, None)] = dealt.ways * (cards - 4) * (cards - 5)
+            continue
+        for one, ways in _drawn(hands.thirds, cards, player, banker, dealt):
             by_end[one] = by_end.get(one, 0) + ways
     return tuple(Ended(one, ways) for one, ways in by_end.items() if ways)
 
@@ -263,7 +306,7 @@ def ends(decks: int, removed: tuple[Card, ...], needs: frozenset[str]) -> tuple[
 class FirstFour:
     """All first four cards that read alike: their ways, and which cards they leave.
 
-    `taken[c]` sums ways x how many cards of class c are gone, `both[c, d]` ways x the product for two classes: with
+    `taken[c]` sums ways x how many cards of class c are gone, `both[c][d]` ways x the product for two classes: with
     them the ways of a fifth and a sixth card are exact without looking at the single deals again.
     """
 
@@ -272,37 +315,52 @@ class FirstFour:
     def __init__(self, many: int) -> None:
         self.ways = 0
         self.taken = [0] * many
-        self.both: dict[tuple[int, int], int] = {}
+        self.both = [[0] * many for _ in range(many)]
 
-    def add(self, ways: int, gone: tuple[int, int, int, int], *, thirds: bool) -> None:
-        """Counts one more deal, which took a card of each of these classes."""
+    def add(self, ways: int, gone: tuple[int, ...]) -> None:
+        """Counts one more kind of deal, which took a card of each of these classes."""
         self.ways += ways
-        if not thirds:
-            return
         for one in gone:
             self.taken[one] += ways
+            row = self.both[one]
             for other in gone:
-                self.both[one, other] = self.both.get((one, other), 0) + ways
+                row[other] += ways
 
 
-def _first_four(shoe: tuple[Class, ...], needs: frozenset[str], *, thirds: bool) -> dict[tuple[Two, Two], FirstFour]:
+def _first_four(hands: Hands) -> dict[tuple[Two, Two], FirstFour]:
     """The first two cards of both hands, in every way, by what they read as."""
-    hands = [
-        (low, high, two(shoe[low].card, shoe[high].card, needs)) for high in range(len(shoe)) for low in range(high + 1)
-    ]
-    left = [one.count for one in shoe]
     found: dict[tuple[Two, Two], FirstFour] = {}
-    for low, high, player in hands:
-        player_ways = _pair_ways(left, low, high)
+    for (player, player_gone), row in zip(hands.kinds, _ways_by_kinds(hands), strict=True):
+        for (banker, banker_gone), ways in zip(hands.kinds, row, strict=True):
+            if not ways:
+                continue
+            dealt = found.get((player, banker))
+            if dealt is None:
+                dealt = found[player, banker] = FirstFour(len(hands.thirds))
+            is_over = not hands.thirds or drawing_hand(player.total, banker.total) is None
+            dealt.add(ways, () if is_over else player_gone + banker_gone)
+    return found
+
+
+def _ways_by_kinds(hands: Hands) -> list[list[int]]:
+    """In how many ways the Player's hand is of one kind and the Banker's of another.
+
+    As if each were dealt from the whole shoe, set right for the Banker's hands that share a class with the Player's.
+    """
+    left = [one.count for one in hands.shoe]
+    kind_of = {(low, high): kind for low, high, kind in hands.pairs}
+    alone = [0] * len(hands.kinds)
+    for low, high, kind in hands.pairs:
+        alone[kind] += _pair_ways(left, low, high)
+    found = [[player * banker for banker in alone] for player in alone]
+    for low, high, kind in hands.pairs:
+        row, player_ways = found[kind], _pair_ways(left, low, high)
+        sharing = {(min(one, other), max(one, other)) for one in {low, high} for other in range(len(left))}
+        before = [_pair_ways(left, *pair) for pair in sharing]
         left[low] -= 1
         left[high] -= 1
-        for other_low, other_high, banker in hands:
-            ways = player_ways * _pair_ways(left, other_low, other_high)
-            if ways:
-                dealt = found.get((player, banker))
-                if dealt is None:
-                    dealt = found[player, banker] = FirstFour(len(shoe))
-                dealt.add(ways, (low, high, other_low, other_high), thirds=thirds)
+        for pair, ways in zip(sharing, before, strict=True):
+            row[kind_of[pair]] += player_ways * (_pair_ways(left, *pair) - ways)
         left[low] += 1
         left[high] += 1
     return found
@@ -313,46 +371,50 @@ def _pair_ways(left: list[int], low: int, high: int) -> int:
     return left[low] * (left[low] - 1) if low == high else 2 * left[low] * left[high]
 
 
-def _drawn(shoe: tuple[Class, ...], player: Two, banker: Two, dealt: FirstFour) -> Iterator[tuple[Finished, int]]:
+def _drawn(
+    thirds: tuple[Class, ...], cards: int, player: Two, banker: Two, dealt: FirstFour
+) -> Iterator[tuple[Finished, int]]:
     """How the rounds that begin so end: nobody draws, or one hand, or both."""
-    cards = sum(one.count for one in shoe)
     hand = drawing_hand(player.total, banker.total)
     if hand is None:
         yield Finished(player, banker, None, None), dealt.ways * (cards - 4) * (cards - 5)
         return
-    for fifth, drawn in enumerate(shoe):
+    for fifth, drawn in enumerate(thirds):
         ways = drawn.count * dealt.ways - dealt.taken[fifth]
         if hand is Hand.BANKER:
             yield Finished(player, banker, None, drawn.card), ways * (cards - 5)
         elif drawing_hand(player.total, banker.total, drawn.card.points) is None:
             yield Finished(player, banker, drawn.card, None), ways * (cards - 5)
         else:
-            for sixth, last in enumerate(shoe):
-                yield Finished(player, banker, drawn.card, last.card), _two_more(shoe, dealt, fifth, sixth)
+            for sixth, last in enumerate(thirds):
+                yield Finished(player, banker, drawn.card, last.card), _two_more(thirds, dealt, fifth, sixth)
 
 
-def _two_more(shoe: tuple[Class, ...], dealt: FirstFour, fifth: int, sixth: int) -> int:
+def _two_more(thirds: tuple[Class, ...], dealt: FirstFour, fifth: int, sixth: int) -> int:
     """The ways of a fifth and a sixth card of these classes: sum of ways x left(fifth) x left(sixth)."""
-    many, more = shoe[fifth].count, shoe[sixth].count
-    ways = (
-        many * more * dealt.ways
-        - many * dealt.taken[sixth]
-        - more * dealt.taken[fifth]
-        + dealt.both.get((fifth, sixth), 0)
-    )
+    many, more = thirds[fifth].count, thirds[sixth].count
+    ways = many * more * dealt.ways - many * dealt.taken[sixth] - more * dealt.taken[fifth] + dealt.both[fifth][sixth]
     if fifth == sixth:  # the fifth card itself cannot come again
         ways -= many * dealt.ways - dealt.taken[fifth]
     return ways
 
 
+@lru_cache(maxsize=256)
+def _column(decks: int, removed: tuple[Card, ...], needs: frozenset[str], fact: str) -> tuple[str, ...]:
+    """What a feature reads, of every end."""
+    reads = FEATURES[fact].reads
+    return tuple(reads(ended.one) for ended in ends(decks, removed, needs))
+
+
 def bet_odds(bet: str, lines: tuple[Line, ...], decks: int, removed: tuple[Card, ...] = ()) -> BetOdds:
     """What a bet on these lines comes to, exactly. Raises BadSettings for what cannot be counted."""
     facts = sorted(facts_in(lines))
+    needs = needs_of(frozenset(facts))
+    ended = ends(decks, removed, needs)
+    columns = [_column(decks, removed, needs, fact) for fact in facts]
     ways_of: dict[tuple[str, ...], int] = {}
-    reads = [FEATURES[fact].reads for fact in facts]
-    for ended in ends(decks, removed, needs_of(frozenset(facts))):
-        read = tuple(reading(ended.one) for reading in reads)
-        ways_of[read] = ways_of.get(read, 0) + ended.ways
+    for one, read in zip(ended, zip(*columns, strict=True) if columns else repeat(()), strict=False):
+        ways_of[read] = ways_of.get(read, 0) + one.ways
     by_line: dict[int | None, int] = dict.fromkeys((*range(1, len(lines) + 1), None), 0)
     for read, ways in ways_of.items():
         values = dict(zip(facts, read, strict=True))
