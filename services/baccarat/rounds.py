@@ -71,6 +71,7 @@ from services.baccarat.table import (
     faces,
     hand_of,
     has_cards,
+    is_burn_unread,
     is_lawful,
     is_open_question,
     is_over,
@@ -278,7 +279,7 @@ def decide(state: State, event: Event, at_ms: int) -> tuple[RoundsFact, ...]:
     by_clock = len(told.facts)
     if isinstance(event, DeviceEvent) and hearing != "new":
         refuse_device(told, event, hearing)
-    if hearing == "new" or isinstance(event, ShoeStarted):  # a new shoe makes up for whatever was missed of the last
+    if hearing == "new" or (hearing == "gap" and isinstance(event, ShoeStarted)):  # makes up for what was missed
         ANSWERS[type(event)](told, event)
     return told.facts if len(told.facts) > by_clock else ()
 
@@ -314,8 +315,8 @@ def refuse_device(told: Telling, event: DeviceEvent, hearing: str) -> None:
     known = device_of(told.state, event.device)
     heard_last = f"boot {known.boot}, sequence {known.sequence}" if known else "nothing"
     text = f"{event.device} sent boot {event.boot}, sequence {event.sequence} after {heard_last}"
-    if isinstance(event, ShoeStarted):
-        find(told, f"sequence-{hearing}", text, "shoe-started")
+    if isinstance(event, ShoeStarted) and hearing == "gap":
+        find(told, "sequence-gap", text, "shoe-started")
         return
     find(told, f"sequence-{hearing}", text, "suspended")
     if isinstance(event, CardDealt) and hearing == "gap":
@@ -389,9 +390,8 @@ def burn(told: Telling, event: CardDealt) -> None:
         card=event.card,
         reason="new-shoe",
     )
-    left = burns_left(evolve(state, fact))
-    told.say(replace(fact, left=left))
-    if left == 1 and event.card is None and not state.burns:
+    told.say(replace(fact, left=burns_left(evolve(state, fact))))
+    if is_burn_unread(told.state):
         text = "the first card decides how many are burned, and its face was not read"
         find(told, "burn-unread", text, "suspended", card_no)
         suspend_once(told, "burn-unread", text)
@@ -565,13 +565,16 @@ def on_configured(told: Telling, event: TableConfigured) -> None:
     state = told.state
     known = latest(state)
     version = known.version if known else 0
-    if event.version < version or (known is not None and known == Rules(event.version, event.configuration)):
+    if known is not None and (event.version < version or known == Rules(event.version, event.configuration)):
         return  # a repeat
     receive(told, event.version, event.configuration, version)
 
 
 def receive(told: Telling, version: int, configuration: Configuration, known_version: int) -> None:
     """Takes a configuration whose number is higher and whose content can be settled by; says why not otherwise."""
+    if version < 1:
+        find(told, "configuration-refused", f"versions count from 1, and this is {version}")
+        return
     if version <= known_version:
         text = f"version {version} is in use with other content: number a changed configuration higher"
         find(told, "configuration-conflict", text)
@@ -591,6 +594,9 @@ def on_moved(told: Telling, event: TableMoved) -> None:
     state = told.state
     if state.shoe_no or latest(state):
         find(told, "moved-into-use", f"table {event.table_id} has begun in this log already")
+        return
+    if event.next_shoe_no < 1:
+        find(told, "moved-wrongly", f"shoes count from 1, and the next would be {event.next_shoe_no}")
         return
     receive(told, event.version, event.configuration, 0)
     note(told, "moved", event.next_shoe_no - 1)
@@ -700,7 +706,7 @@ def on_dealer_corrected(told: Telling, event: DealerCorrectedCard) -> None:
         return
     one = round_with(state, event.shoe_no, event.card_no)
     in_shoe = event.shoe_no == state.shoe_no and 1 <= event.card_no <= len(state.dealt)
-    if one is None and not in_shoe:
+    if one is None and not (in_shoe and state.dealt[event.card_no - 1].round_no is None):
         text = f"card {event.card_no} of shoe {event.shoe_no} is in no round that is kept"
         find(told, "card-not-kept", text, card_no=event.card_no)
         return

@@ -50,11 +50,15 @@ class Device(Struct, frozen=True):
 
 
 class Dealt(Struct, frozen=True):
-    """A card that has left the shoe: `sent` is what the device said of it, `card` what it is known to be by now."""
+    """A card that has left the shoe: `sent` is what the device said of it, `card` what it is known to be by now.
+
+    `round_no` is None for a card that was burned or set aside.
+    """
 
     cause_id: str
     sent: Card | None
     card: Card | None
+    round_no: int | None = None
 
 
 class Slot(Struct, frozen=True):
@@ -177,14 +181,25 @@ def is_lawful(slots: tuple[Slot, ...]) -> bool:
     )
 
 
-def burns_left(state: State) -> int:
-    """How many cards of this shoe are still to be burned; 1 while the rule waits for the first card's face."""
+def is_burn_unread(state: State) -> bool:
+    """Whether the card that says how many are burned has come, and its face is not known."""
     rules = latest(state)
-    if rules is None:
+    if rules is None or not state.burns:
+        return False
+    return shoe.turns_first_card(rules.configuration.burn_rule) and state.dealt[state.burns[0] - 1].card is None
+
+
+def burns_left(state: State) -> int:
+    """How many cards of this shoe are still to be burned; 1 while the rule waits for the first card's face.
+
+    None once a round has begun: a later configuration, or a corrected first card, burns nothing in mid-shoe.
+    """
+    rules = latest(state)
+    if rules is None or state.round_no:
         return 0
     burned = tuple(state.dealt[card_no - 1].card for card_no in state.burns)
     how = rules.configuration
-    if burned and burned[0] is None and shoe.turns_first_card(how.burn_rule):
+    if is_burn_unread(state):
         return 1
     return shoe.burns_left(how.burn_rule, how.burn_fixed, state.decks, burned)
 
@@ -212,7 +227,7 @@ def heard(state: State, cause: str) -> State:
         return replace(state, actions=(*state.actions, cause)[-ACTIONS_REMEMBERED:])
     name, _, place = cause.partition("/")
     boot, _, sequence = place.partition("/")
-    if not (boot.isdigit() and sequence.isdigit()):
+    if not (boot.isdecimal() and sequence.isdecimal()):
         return state
     device = Device(name, int(boot), int(sequence))
     known = device_of(state, name)
@@ -259,9 +274,9 @@ def fold_burned(state: State, fact: CardBurned) -> State:
     return replace(with_dealt(state, fact.cause_id, fact.card), burns=(*state.burns, fact.card_no))
 
 
-def with_dealt(state: State, cause: str, card: Card | None) -> State:
+def with_dealt(state: State, cause: str, card: Card | None, round_no: int | None = None) -> State:
     """The state after one more card has left the shoe."""
-    return replace(state, dealt=(*state.dealt, Dealt(cause, card, card)))
+    return replace(state, dealt=(*state.dealt, Dealt(cause, card, card, round_no)))
 
 
 def fold_betting_opened(state: State, fact: BettingOpened) -> State:
@@ -284,7 +299,7 @@ def fold_assigned(state: State, fact: CardAssigned) -> State:
     slot = Slot(fact.card_no, fact.hand, fact.card)
     is_first = not current.slots
     return replace(
-        with_dealt(state, fact.cause_id, fact.card),
+        with_dealt(state, fact.cause_id, fact.card, fact.round_no),
         current=replace(current, slots=(*current.slots, slot)),
         round_no=fact.round_no,
         rounds_left=state.rounds_left - 1 if is_first and state.rounds_left else state.rounds_left,
@@ -329,7 +344,8 @@ def fold_decided(state: State, _: RoundDecided) -> State:
 
 def finished(state: State, one: Round) -> State:
     """Keeps a finished round for as long as the table's setting says, for corrections."""
-    kept = state.in_force.configuration.rounds_kept if state.in_force else 0
+    rules = state.in_force or state.received  # a free hand may come before any opening
+    kept = rules.configuration.rounds_kept if rules else 0
     past = (*state.past, one)
     return replace(state, past=past[len(past) - kept :] if len(past) > kept else past)
 
