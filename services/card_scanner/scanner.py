@@ -108,6 +108,9 @@ class Scanner:
     async def work(self, stop: asyncio.Event) -> None:
         """Deals until `stop` is set, all is dealt, or a further table has come into hand. Raises NotReady."""
         self.take_free_tables()
+        if not self.hands:  # all are in other hands
+            await rest(stop, LOOK_MS)
+            return
         self.positions = {}
         for hand in self.hands.values():
             known = self.positions.get(hand.partition, hand.sealed.position)

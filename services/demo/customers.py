@@ -44,9 +44,10 @@ LEAVES: Final = 0.3  # at the end of a shoe
 
 
 class Intent(Struct, frozen=True):
-    """Something that a customer will do, at a time."""
+    """Something that a customer will do at a time; who has not come to it before `until_ms` lets it be."""
 
     at_ms: int
+    until_ms: int
     event: BetPlaced | BetCancelled
 
 
@@ -89,11 +90,13 @@ def intents_of(
             currency=currency,
             seat=str(seat),
         )
-        share = chance.uniform(1.01, 1.04) if chance.random() < IS_LATE else chance.uniform(0.05, 0.9)
+        is_late = chance.random() < IS_LATE
+        share = chance.uniform(1.01, 1.04) if is_late else chance.uniform(0.05, 0.9)
         at_ms = opened.at_ms + int(window_ms * share)
-        found.append(Intent(at_ms, placed))
+        until_ms = opened.closes_at_ms + (window_ms if is_late else 0)
+        found.append(Intent(at_ms, until_ms, placed))
         if chance.random() < CANCELS:
-            found.append(Intent(at_ms + window_ms // 20, cancelled(placed)))
+            found.append(Intent(at_ms + window_ms // 20, until_ms, cancelled(placed)))
     return found
 
 
@@ -203,9 +206,9 @@ def plan(seed: str, seen: Seen) -> tuple[Intent, ...]:
 
 
 def due(plans: dict[str, tuple[Intent, ...]], now_ms: int) -> list[Event]:
-    """What is to be done by now, at all tables; it is taken out of the plans."""
+    """What is to be done by now, at all tables; it is taken out of the plans, done or too late."""
     found: list[Event] = []
     for table_id, planned in plans.items():
-        found += [intent.event for intent in planned if intent.at_ms <= now_ms]
+        found += [intent.event for intent in planned if intent.at_ms <= now_ms < intent.until_ms]
         plans[table_id] = tuple(intent for intent in planned if intent.at_ms > now_ms)
     return found

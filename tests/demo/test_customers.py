@@ -132,11 +132,19 @@ def test_nothing_is_planned_before_rules_and_an_opening_are_seen() -> None:
 
 def test_what_is_due_is_done_once() -> None:
     planned = {"T1": intents("7", opening(), CONFIGURATION.pay_table, "EUR", 100)}
-    everything = [intent.event for intent in planned["T1"]]
+    everything = [intent.event for intent in planned["T1"] if intent.at_ms < 115_000]
     first = due(planned, 105_000)
     assert 0 < len(first) < len(everything)
     assert due(planned, 105_000) == []
-    assert first + due(planned, 200_000) == everything
+    assert first + due(planned, 114_999) == everything
+
+
+def test_what_could_not_be_done_in_time_is_let_be() -> None:
+    planned = {"T1": tuple(meant("7", 100))}
+    late = due(planned, 120_000)
+    assert late
+    assert late == [intent.event for intent in meant("7", 100) if intent.at_ms >= 115_000]
+    assert planned == {"T1": ()}
 
 
 def test_some_leave_at_the_end_of_a_shoe() -> None:
@@ -158,12 +166,12 @@ async def read_bets(log: EmbeddedLog, least: int) -> list[Event]:
 
 async def test_they_bet_on_what_is_open_and_leave_alone_what_was_over_when_they_came(tmp_path: Path) -> None:
     stop, open_now, end = asyncio.Event(), opening(1, shoe_no=2), shoe_end(3)
-    expected = [intent.event for intent in intents("7", open_now, CONFIGURATION.pay_table, "EUR", 100)]
+    expected = due({"T1": intents("7", open_now, CONFIGURATION.pay_table, "EUR", 100)}, 114_999)
     assert leaving("7", shoe_end(1))
     assert leaving("7", end)
     with EmbeddedLog(tmp_path / "log.sqlite", partitions=1) as log:
         await log.append(ROUNDS, [in_force(), opening(), closing(), shoe_end(1), open_now])
-        running = asyncio.create_task(customers(log, ["T1"], "7", stop, lambda: 120_000))
+        running = asyncio.create_task(customers(log, ["T1"], "7", stop, lambda: 114_999))
         assert await read_bets(log, len(expected)) == expected
         await log.append(ROUNDS, [end])
         assert await read_bets(log, len(expected) + 1) == [*expected, *leaving("7", end)]
