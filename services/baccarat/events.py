@@ -943,6 +943,8 @@ NAMED: Final = (
 
 def malformed(event: Event) -> str | None:
     """Why an event of the right shape still cannot be used; None when it can."""
+    if isinstance(event, DeadLetter):
+        return None  # it tells of a record whose key may be anything
     for field in NAMED:
         name = getattr(event, field, None)
         if name is not None and (not name or "/" in name or len(name) > 200):
