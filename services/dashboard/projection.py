@@ -22,8 +22,8 @@ from services.dashboard.redis_model import (
     Write,
     connected,
     decoded,
-    epoch_log,
-    epoch_number,
+    family_of,
+    parts_of,
 )
 from services.dashboard.view import SOURCES, View
 from services.runtime.log import Log, Place
@@ -88,16 +88,12 @@ async def project(
 
 
 async def _epoch(log: Log, model: Model, before: str, broken: str) -> str:
-    """A process that has worked gives way to one of another log that was started later: or both rebuild for ever."""
+    """A process that has worked gives way to one that started later on another log, or both would rebuild for ever."""
+    family = family_of(log.log_id)
     working = await model.working()
-    if before and working is not None and not _is_of(working, log):
-        raise NotReady(f"Redis shows another log by now (epoch {working}); this one's is {log.log_id}")
-    least = epoch_number(before) + 1 if before else 1
-    return await model.claim(log.log_id, broken, least)
-
-
-def _is_of(epoch: str, log: Log) -> bool:
-    return epoch.rpartition(".")[0] == epoch_log(log.log_id)
+    if before and working is not None and parts_of(working)[0] != family:
+        raise NotReady(f"Redis shows another log, or other views, by now: epoch {working}, not of {family}")
+    return await model.claim(family, broken, parts_of(before)[1] + 1 if before else 1)
 
 
 async def _pause(stop: asyncio.Event) -> None:

@@ -8,7 +8,7 @@
     <prefix>:<epoch>:{table}:topic    hash: offset, view (JSON), partition
     <prefix>:<epoch>:news             channel: a delta for each write, and the heartbeat
 
-An epoch is `<log>.<number>`. It can all be deleted at any time.
+An epoch is `<log>-<shape of the views>.<number>`. It can all be deleted at any time.
 """
 
 import re
@@ -23,7 +23,7 @@ from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from services.dashboard.view import SOURCES, View, changes
+from services.dashboard.view import SOURCES, View, changes, shape
 from services.runtime.log import Place
 
 SCRIPTS: Final = {
@@ -117,10 +117,10 @@ class Model:
         found = building or current
         return None if found is None else _text(found)
 
-    async def claim(self, log_id: str, broken: str = "", least: int = 1) -> str:
-        """The epoch of this log to write; a new one where there is none, or only the `broken` one."""
+    async def claim(self, family: str, broken: str = "", least: int = 1) -> str:
+        """The epoch of this family to write; a new one where there is none, or only the `broken` one."""
         pointers = (self._pointer("current"), self._pointer("building"))
-        return _text(await self._run("claim_epoch", pointers, epoch_log(log_id), broken, least))
+        return _text(await self._run("claim_epoch", pointers, family, broken, least))
 
     async def show(self, epoch: str, places: Iterable[Place], of: int) -> bool:
         """Whether pages show this epoch, `of` partitions being caught up in all; `places` are the caller's."""
@@ -251,13 +251,15 @@ def decoded(topic: str, stored: Stored) -> View:
     return msgspec.json.decode(stored.view, type=type(SOURCES[topic].start))
 
 
-def epoch_log(log_id: str) -> str:
-    """A log's id as epochs are named by it: without what separates keys."""
-    return re.sub(r"[^A-Za-z0-9_-]", "_", log_id)
+def family_of(log_id: str) -> str:
+    """What epochs of one log and one shape of views have in common; nothing in it separates keys."""
+    return f"{re.sub(r'[^A-Za-z0-9_-]', '_', log_id)}-{shape()}"
 
 
-def epoch_number(epoch: str) -> int:
-    return int(epoch.rpartition(".")[2])
+def parts_of(epoch: str) -> tuple[str, int]:
+    """An epoch's family and number."""
+    family, _, number = epoch.rpartition(".")
+    return family, int(number)
 
 
 def _name(place: Place) -> str:

@@ -1,8 +1,10 @@
 """A table as pages see it: one view per source topic, so that the two commute."""
 
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
 from services.baccarat.events import ROUNDS, SETTLEMENTS, Event
@@ -23,6 +25,12 @@ SOURCES: Final[Mapping[str, Source]] = {
     ROUNDS: Source(RoundsView(), fold_rounds),
     SETTLEMENTS: Source(SettlementsView(), fold_settlements),
 }
+
+
+def shape() -> str:
+    """A short name that differs whenever views have other fields: what is stored under another is no good."""
+    schema = msgspec.json.schema_components([type(source.start) for source in SOURCES.values()])
+    return sha256(msgspec.json.encode(schema)).hexdigest()[:8]
 
 
 def changes(before: View, after: View) -> dict[str, Any]:

@@ -154,12 +154,16 @@ class _Server(uvicorn.Server):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket for `serve`, so that its address is known, and is free, before anything starts; port 0 takes any."""
+    """A socket for `serve`: its address is had, and may be told, before anything else starts; port 0 takes any.
+
+    Raises BadSettings where the address cannot be had.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen(128)
     except OSError as error:
         listening.close()
         raise BadSettings(f"the page cannot be served at {host}:{port}: {error.strerror}") from error

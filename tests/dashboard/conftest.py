@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -107,17 +107,19 @@ async def projecting(log: Log, redis_url: str, prefix: str) -> AsyncIterator[Rea
 
 
 async def shown(redis: Redis, prefix: str, table_id: str) -> dict[str, View]:
-    """What is stored of a table in the epoch that pages show."""
+    """What is stored of a table in the epoch that pages show; nothing where it has another shape."""
     model = Model(redis, prefix)
     epoch = await model.current()
     if epoch is None:
         return {}
     stored = await model.stored(epoch, [(topic, table_id) for topic in SOURCES])
-    return {
-        topic: msgspec.json.decode(found.view, type=type(source.start))
-        for (topic, source), found in zip(SOURCES.items(), stored, strict=True)
-        if found is not None
-    }
+    with suppress(msgspec.ValidationError):
+        return {
+            topic: msgspec.json.decode(found.view, type=type(source.start))
+            for (topic, source), found in zip(SOURCES.items(), stored, strict=True)
+            if found is not None
+        }
+    return {}
 
 
 async def until_shown(redis: Redis, prefix: str, *tables: Table) -> None:
