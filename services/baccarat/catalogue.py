@@ -1,18 +1,19 @@
 """The variants and side bets, as rows of data. A base game and a menu of side bets are two settings.
 
-Every row names where its rule and its pay table were published; `memory` marks an edge or a pay table that nobody here
-has read in print. Odds are "to one".
+Every row names where its rule and its pay table were published; `memory` marks a pay table that nobody here has read
+in print, or a game that no house was found to deal. Odds are "to one". Left out are games that price in mid-round, ask
+a fee or deal a fixed first card, and bets whose odds float or were not found.
 """
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from services.baccarat.errors import BadSettings
-from services.baccarat.events import Condition, Configuration, Line, Terms
+from services.baccarat.events import Configuration, Line, Terms
 from services.baccarat.features import when
 
 Odds = int | str  # whole, or a fraction or a decimal as text; never a float
@@ -38,6 +39,13 @@ def banker_less(commission: Odds) -> tuple[Line, ...]:
 
 BANKER_HALF_ON_6: Final = (line("1/2", winner="banker", banker_total=6), *BANKER)
 BANKER_PUSH_ON_THREE_CARD_7: Final = (line(PUSH, winner="banker", banker_total=7, banker_cards=3), *BANKER)
+
+
+def banker_on_three_card_8(odds: Odds | None) -> tuple[Line, ...]:
+    """Evens without commission, but these odds when the Banker wins with 8 on three cards."""
+    return (line(odds, winner="banker", banker_total=8, banker_cards=3), *BANKER)
+
+
 FABULOUS_PLAYER: Final = (
     line(2, winner="player", player_total=1),
     line("1/2", winner="player", player_total=4),
@@ -54,6 +62,26 @@ IMMORTAL_PLAYER: Final = (
     line(PUSH, winner="banker", player_total=7, banker_total=(8, 9)),
 )
 
+# ---------------------------------------------------------------- menus of side bets
+
+PAIRS: Final = ("player_pair", "banker_pair")
+MENUS: Final[Mapping[str, tuple[str, ...]]] = {
+    "none": (),
+    "pairs": PAIRS,
+    "super-6": (*PAIRS, "super_6_bet"),
+    "ez": ("dragon_7", "panda_8"),
+    "dragon-bonus": ("dragon_bonus_player", "dragon_bonus_banker"),
+    "tiger": ("lucky_6", "small_6", "big_6", "tiger_tie", "tiger_pair"),
+    "lucky-7": ("lucky_7", "super_lucky_7"),
+    "dragons": ("small_dragon", "big_dragon", "immortal_dragon"),
+    "fabulous-4": ("player_4", "banker_4", "fabulous_pair_player", "fabulous_pair_banker"),
+    "golden-frog": ("frog_8_6", "frog_9_7_two", "frog_9_1", "frog_9_7"),
+    "five-treasures": ("dragon_7", "panda_8", "heavenly_9", "blazing_7s", "cover_all"),
+    "dai-bacc": ("ox_6", "kill"),
+    "egalite": tuple(f"egalite_{total}" for total in range(10)),
+    "big-small": ("big", "small"),
+}
+
 # ---------------------------------------------------------------- base games
 
 
@@ -64,8 +92,9 @@ class Variant(Struct, frozen=True, kw_only=True):
     name: str
     aliases: tuple[str, ...] = ()
     mains: Mapping[str, tuple[Line, ...]]
-    menu: tuple[str, ...] = ("player_pair", "banker_pair")
+    menu: tuple[str, ...] = PAIRS
     source: str
+    memory: str = ""
     note: str = ""
 
     @property
@@ -108,7 +137,7 @@ _BASE_GAMES: Final = (
         name="Super 6",
         aliases=NO_COMMISSION_6,
         mains=mains(BANKER_HALF_ON_6),
-        source=f"{MACAU}(2); wizardofodds.com baccarat appendix 6",
+        source=f"{MACAU}(2); France, decree of 2 August 2019; wizardofodds.com baccarat appendix 6",
     ),
     Variant(
         slug="ez",
@@ -122,7 +151,7 @@ _BASE_GAMES: Final = (
         name="Tiger Baccarat",
         aliases=("Tiger (Singapore)",),
         mains=mains(BANKER_HALF_ON_6),
-        menu=("lucky_6", "small_6", "big_6", "tiger_tie", "tiger_pair"),
+        menu=MENUS["tiger"],
         source="ggrasia.com 2024-07-16; macaudailytimes.com 2024-07-17",
         note="Super 6 with the Tiger menu.",
     ),
@@ -130,7 +159,7 @@ _BASE_GAMES: Final = (
         slug="fabulous-4",
         name="Fabulous 4",
         mains=mains(FABULOUS_BANKER, player=FABULOUS_PLAYER),
-        menu=("player_4", "banker_4", "fabulous_pair_player", "fabulous_pair_banker"),
+        menu=MENUS["fabulous-4"],
         source="wizardofodds.com Fabulous 4",
     ),
     Variant(
@@ -139,7 +168,21 @@ _BASE_GAMES: Final = (
         mains=mains(BANKER_HALF_ON_6, player=IMMORTAL_PLAYER),
         menu=("immortal_dragon",),
         source="public coding of a Macau game (the Player bet); the Banker as Super 6",
-        note="Only the Player bet's lines were seen; the Banker is assumed to pay as Super 6.",
+        memory="Only the Player bet's lines were seen; the Banker is assumed to pay as Super 6.",
+    ),
+    Variant(
+        slug="banker-8-half",
+        name="Half on a three-card Banker 8",
+        mains=mains(banker_on_three_card_8("1/2")),
+        source="none",
+        memory="No house was found that deals it.",
+    ),
+    Variant(
+        slug="banker-8-push",
+        name="Push on a three-card Banker 8",
+        mains=mains(banker_on_three_card_8(PUSH)),
+        source="none",
+        memory="No house was found that deals it.",
     ),
 )
 VARIANTS: Final[Mapping[str, Variant]] = {variant.slug: variant for variant in _BASE_GAMES}
@@ -470,26 +513,45 @@ SIDE_BETS: Final[Mapping[str, SideBet]] = {bet.slug: bet for bet in _SIDE_BETS}
 MAIN_BETS: Final = ("player", "banker")
 
 
-def variant_of(slug: str) -> Variant:
-    """Raises BadSettings for a name that is no variant's."""
-    if (found := VARIANTS.get(slug)) is None:
-        raise BadSettings(f"no variant is called {slug!r}; there are {', '.join(VARIANTS)}")
-    return found
+def variant_of(name: str) -> Variant:
+    """A variant by its slug, name or alias. Raises BadSettings for a name that is none's."""
+    if found := called(name, VARIANTS):
+        return found[0]
+    raise BadSettings(f"no variant is called {name!r}; there are {', '.join(VARIANTS)}")
 
 
-def side_bet_of(slug: str) -> SideBet:
-    """Raises BadSettings for a name that is no side bet's."""
-    if (found := SIDE_BETS.get(slug)) is None:
-        raise BadSettings(f"no side bet is called {slug!r}; `punto variants` lists them")
-    return found
+def side_bet_of(name: str) -> SideBet:
+    """A side bet by its slug, name or alias; of several the first. Raises BadSettings for a name that is none's."""
+    if found := called(name, SIDE_BETS):
+        return found[0]
+    raise BadSettings(f"no side bet is called {name!r}; `punto variants --side-bets` lists them")
 
 
-def configuration(slug: str, *, currency: str = "EUR", exponent: int = 2, decks: int = 8) -> Configuration:
+Row = TypeVar("Row", bound=Variant | SideBet)
+
+
+def called(name: str, rows: Mapping[str, Row]) -> tuple[Row, ...]:
+    """The rows that have this slug, else those with this name or alias: several may share an alias.
+
+    Capitals, hyphens, blanks and underscores make no difference.
+    """
+    if name in rows:
+        return (rows[name],)
+    wanted = plain(name)
+    return tuple(row for row in rows.values() if wanted in map(plain, (row.slug, row.name, *row.aliases)))
+
+
+def plain(name: str) -> str:
+    """A name without what people write differently."""
+    return "".join(letter for letter in name.lower() if letter.isalnum())
+
+
+def configuration(name: str, *, currency: str = "EUR", exponent: int = 2, decks: int = 8) -> Configuration:
     """A table of this variant with limits a small table has: 1.00 to 5,000.00 on the main bets, a tenth on the rest."""
     unit = 10**exponent
-    variant = variant_of(slug)
+    variant = variant_of(name)
     return Configuration(
-        variant=slug,
+        variant=variant.slug,
         name=variant.name,
         pay_table=tuple(
             Terms(
@@ -505,8 +567,3 @@ def configuration(slug: str, *, currency: str = "EUR", exponent: int = 2, decks:
         exponent=exponent,
         decks=decks,
     )
-
-
-def conditions_in_words(conditions: tuple[Condition, ...]) -> str:
-    """How a player at the table reads a line's conditions; empty for a line that always pays."""
-    return ", ".join(f"{asked.fact.replace('_', ' ')} {' or '.join(asked.among)}" for asked in conditions)
