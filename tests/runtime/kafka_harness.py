@@ -11,14 +11,14 @@ from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, Config
 from confluent_kafka.admin._resource import ResourceType
 from msgspec.structs import asdict
 
-from services.baccarat.events import BETS, EVENTS_OF, ROUNDS, RULES_SNAPSHOTS, SETTLEMENT_SNAPSHOTS
+from services.baccarat.events import BETS, EVENTS_OF, ROUNDS, RULES_SNAPSHOTS, SETTLEMENT_SNAPSHOTS, TABLE_FEED
 from services.rules import RULES
 from services.runtime import kafka, topics
 from services.runtime.embedded import BATCH, no_fault
 from services.runtime.settings import Settings
 from services.settlement import SETTLEMENT
 from tests.runtime.harness import BOTH, PARTITIONS, WITHIN_S, Crash
-from tests.runtime.reference import CODEC, Raw, told_again, told_in
+from tests.runtime.reference import CODEC, FACTS, Raw, told_again, told_in
 
 STAMPED = 2  # librdkafka's TIMESTAMP_LOG_APPEND_TIME
 AGAIN_AFTER_S = 0.1
@@ -127,8 +127,8 @@ class KafkaHarness:
             while True:
                 self._raise_what_died()
                 log = await asyncio.to_thread(self._everything)
-                told = told_in(raw for topic, found in log.items() if topic != BETS for raw in found)
-                again = told_again(RULES, SETTLEMENT, [*log["table-feed"], *log[BETS]], PARTITIONS)
+                told = told_in(raw for topic in FACTS for raw in log[topic])
+                again = told_again(RULES, SETTLEMENT, [*log[TABLE_FEED], *log[BETS]], PARTITIONS)
                 if sum(map(len, told.values())) >= sum(map(len, again.values())):
                     return
                 await asyncio.sleep(AGAIN_AFTER_S)

@@ -120,13 +120,13 @@ def told_again(rules: Processor[Any], settlement: Processor[Any], recorded: Iter
     return told_by((fact.topic, fact.event) for fact in replay(rules, settlement, recorded, partitions))
 
 
-def marks_in(records: Iterable[Raw]) -> dict[str, Event]:
+def marks_in(records: Iterable[Raw], partitions: int) -> dict[str, Event]:
     """The marks of `bets` by their ids: the first of each counts."""
     marks: dict[str, Event] = {}
     for raw in records:
-        record = CODEC.decode(raw.topic, raw.value or b"")
-        if isinstance(record, Mark):
-            marks.setdefault(record.event_id, record)
+        event = read(raw, partitions).event
+        if isinstance(event, Mark):
+            marks.setdefault(event.event_id, event)
     return marks
 
 
