@@ -11,7 +11,7 @@ from services.cli.exits import Code
 from services.cli.output import say, say_json
 
 if TYPE_CHECKING:
-    from services.baccarat.events import CardBurned, Event, RoundDecided
+    from services.baccarat.events import Event, RoundDecided
     from services.card_scanner.sources import SealedShoe
 
 EXAMPLES = """\
@@ -108,9 +108,9 @@ def _text(facts: "tuple[Event, ...]", shoe: "SealedShoe", variant: str, seed: st
         f"{variant}, {shoe.decks} {'deck' if shoe.decks == 1 else 'decks'}"
         + (f": a demonstration, seed {seed}, never for play" if seed else "")
     ]
-    burned = [fact for fact in facts if isinstance(fact, CardBurned)]
+    burned = " ".join(str(fact.card) for fact in facts if isinstance(fact, CardBurned))
     winners = [fact.winner for fact in facts if isinstance(fact, RoundDecided)]
-    lines.append(_burned(burned))
+    lines.append(f"burned: {burned or 'none'}")
     for fact in facts:
         match fact:
             case RoundDecided():
@@ -123,12 +123,6 @@ def _text(facts: "tuple[Event, ...]", shoe: "SealedShoe", variant: str, seed: st
             case _:
                 pass
     return "\n".join(lines)
-
-
-def _burned(burned: "list[CardBurned]") -> str:
-    if not burned:
-        return "nothing is burned"
-    return f"burned: {burned[0].card}" + (f" and {len(burned) - 1} more" if len(burned) > 1 else "")
 
 
 def _round(decided: "RoundDecided") -> str:

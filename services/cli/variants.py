@@ -69,7 +69,7 @@ def as_object(variant: "Variant") -> dict[str, Any]:
 
 def _text(variant: "Variant") -> str:
     """The pay table in words."""
-    lines = [f"{variant.name} ({variant.slug}; {variant.source})"]
+    lines = [f"{variant.name} ({variant.slug})"]
     for bet, bet_lines in variant.bets.items():
         lines += [
             f"  {bet if number == 0 else '':<12}  {_pays(line):<24} {_when(line)}"

@@ -71,6 +71,7 @@ def test_machines_get_the_error_as_an_object(capsys: pytest.CaptureFixture[str])
         (InvariantBroken("x"), Code.FAULT, "invariant-broken"),
         (PermissionError(13, "denied", "x"), Code.USAGE, "system"),
         (RuntimeError("x"), Code.FAULT, "fault"),
+        (ExceptionGroup("side by side", [NotReady("x"), RuntimeError("y")]), Code.NOT_READY, "not-ready"),
     ],
 )
 @pytest.mark.parametrize("debug", ["", "1"])

@@ -151,3 +151,14 @@ def test_what_could_not_be_read_is_no_fact() -> None:
     recorded = played()
     unread = Record(ROUNDS, PARTITION, 10_000, 0, TABLE, None, b"?", "undecodable")
     assert audited([*recorded, unread]).differences == ()
+
+
+def test_a_recorded_poison_suspends_its_table_again() -> None:
+    """Its dead letter is no fact: only what it did to the table is compared."""
+    recorded = played()
+    offset = sum(record.topic == TABLE_FEED for record in recorded)
+    poison = Record(TABLE_FEED, PARTITION, offset, 0, TABLE, None, b"?", "undecodable", "no event")
+    found = audited([*recorded, poison])
+    assert (found.differences, found.pending) == ((), 1)
+    said = [one.event for one in facts_of([poison], ENCODE)]
+    assert [type(event).__name__ for event in said] == ["TableSuspended", "DeadLetter"]

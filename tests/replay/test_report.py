@@ -11,6 +11,7 @@ import pytest
 from services.baccarat.cards import Winner
 from services.baccarat.errors import BadSettings, Unusable
 from services.baccarat.events import Condition, Line
+from services.card_scanner.recording import End, Recording, Shoe, format_text
 from services.replay.judge import Recorded, judge
 from services.replay.report import as_object, exact, read, report, returned
 
@@ -141,6 +142,11 @@ def test_other_files_are_refused(tmp_path: Path, text: str, said: str) -> None:
 def test_decks_are_for_files_that_do_not_state_them(tmp_path: Path) -> None:
     with pytest.raises(BadSettings, match="1 to 12 decks, not 13"):
         read(write(tmp_path / "some.csv", "9,9,,2,3,"), 13)
+    file = tmp_path / "shoe.rec"
+    file.write_text(format_text(Recording((Shoe(decks=8), End(0)))))
+    assert read(file).whole_shoes
+    with pytest.raises(BadSettings, match="states its decks itself"):
+        read(file, 8)
 
 
 def test_a_variant_that_is_none(tmp_path: Path) -> None:
