@@ -6,7 +6,7 @@ discarded; what it left half done is aborted when the next one with its transact
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Sequence
 from typing import Any, Final
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
@@ -79,13 +79,19 @@ async def start(client: Any) -> None:
 
 async def stop_consumer(consumer: Any) -> None:
     """Never raises but a cancel; a member leaves its group, if the broker answers in time."""
-    with contextlib.suppress(Exception):
-        async with asyncio.timeout(STOP_WITHIN_S):
-            await consumer.stop()
+    await ended(consumer.stop())
     consumer._closed = True  # noqa: SLF001 - what did not stop in time is not to be complained about either
-    with contextlib.suppress(Exception):
-        async with asyncio.timeout(STOP_WITHIN_S):
-            await consumer._client.close()  # noqa: SLF001
+    await ended(consumer._client.close())  # noqa: SLF001
+
+
+async def ended(work: Coroutine[Any, Any, None]) -> None:
+    """Waits for STOP_WITHIN_S at most, whatever is raised in it: aiokafka awaits tasks of its own that it cancelled."""
+    task = asyncio.create_task(work)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    try:
+        await asyncio.wait({task}, timeout=STOP_WITHIN_S)
+    finally:
+        task.cancel()
 
 
 async def discard(producer: Any) -> None:
