@@ -24,6 +24,8 @@ from typing import Self
 
 import msgspec
 
+from services.baccarat.errors import NotReady
+
 KAFKA_VERSION = "4.4.0"
 REGISTRY_VERSION = "3.3.3"
 # "!" keeps log4j's own table of versions from steering Kafka's: without it kafka-clients 3.8.0 is resolved.
@@ -73,7 +75,7 @@ _LOG4J = """\
 """
 
 
-class LocalError(Exception):
+class LocalError(NotReady):
     """A local server cannot be had; the message says what to do."""
 
 
