@@ -3,13 +3,14 @@
 A bet has lines; the first whose conditions all hold pays, and where none does the stake is lost.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
 
-from services.baccarat.events import Configuration, Line, Terms
+from services.baccarat.events import Condition, Configuration, Line, Terms
 from services.baccarat.features import FEATURES, Cards, finished, needs_of
 from services.baccarat.shoe import BURN_RULES, END_RULES, MAX_DECKS, MIN_DECKS
 
@@ -92,6 +93,10 @@ def amounts(line: Line | None, stake_minor: int, winnings_rounding: str, commiss
     return Amounts(winnings, commission, stake_minor + winnings - commission)
 
 
+TABLE_TYPES: Final = ("big", "midi", "mini")
+TIME_OF_DAY: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
+
+
 def faults(configuration: Configuration) -> tuple[str, ...]:
     """Why a table cannot be run by this configuration, a sentence each; none when it can."""
     how = configuration
@@ -110,12 +115,35 @@ def faults(configuration: Configuration) -> tuple[str, ...]:
         "close_margin_ms": (how.close_margin_ms >= 0, "0 or more"),
         "rounds_kept": (how.rounds_kept >= 0, "0 or more"),
         "openings_remembered": (how.openings_remembered >= max(1, how.rounds_kept), "1 or more, not below rounds_kept"),
+        "table_type": (how.table_type in TABLE_TYPES, ", ".join(TABLE_TYPES)),
+        "seats": (how.seats >= 0, "0 (any) or more"),
+        "burn_between": (how.burn_between >= 0, "0 or more"),
+        "cards_behind_cut": (how.cards_behind_cut >= 0, "0 or more"),
+        "win_max_minor": (not_negative(how.win_max_minor), "0 or more, or none"),
+        "payout_max_minor": (not_negative(how.payout_max_minor), "0 or more, or none"),
+        "differential_max_minor": (not_negative(how.differential_max_minor), "0 or more, or none"),
+        "gaming_day_starts_at": (bool(TIME_OF_DAY.fullmatch(how.gaming_day_starts_at)), "00:00 to 23:59"),
         "pay_table": (len({terms.bet for terms in how.pay_table}) == len(how.pay_table) > 0, "bets, each named once"),
     }
     wrong = tuple(
         f"{name} is {getattr(how, name)!r}, allowed: {allowed}" for name, (right, allowed) in asked.items() if not right
     )
     return wrong + tuple(fault for terms in how.pay_table for fault in faults_of(terms))
+
+
+def not_negative(bound: int | None) -> bool:
+    """None is no bound."""
+    return bound is None or bound >= 0
+
+
+def fault_of(asked: Condition) -> str:
+    """Why a condition cannot be read; empty when it can."""
+    if (feature := FEATURES.get(asked.fact)) is None:
+        return f"unknown condition {asked.fact!r}"
+    unknown = [value for value in asked.among if value not in feature.values]
+    if not asked.among:
+        return f"{asked.fact} names no value"
+    return f"{asked.fact} is never {', '.join(unknown)}" if unknown else ""
 
 
 def faults_of(terms: Terms) -> tuple[str, ...]:
@@ -126,8 +154,12 @@ def faults_of(terms: Terms) -> tuple[str, ...]:
         wrong.append(f"{terms.bet}: limits {limits} hold no stake")
     if not terms.bet or "/" in terms.bet:
         wrong.append(f"a bet cannot be called {terms.bet!r}")
+    if not terms.lines:
+        wrong.append(f"{terms.bet}: no line pays")
+    if not all(map(not_negative, (terms.last_round_no, terms.cards_dealt_max, terms.payout_max_minor))):
+        wrong.append(f"{terms.bet}: a bound must not be negative")
     for line in terms.lines:
-        wrong += [f"{terms.bet}: unknown condition {asked.fact!r}" for asked in line.when if asked.fact not in FEATURES]
+        wrong += [f"{terms.bet}: {fault}" for asked in line.when if (fault := fault_of(asked))]
         if (line.odds is not None and line.odds < 0) or not 0 <= line.commission <= 1:
             wrong.append(f"{terms.bet}: odds and commission must not be negative, nor the commission above the win")
     return tuple(wrong)
