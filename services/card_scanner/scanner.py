@@ -27,6 +27,7 @@ from services.runtime.reading import partition_of
 
 LOGGER: Final = logging.getLogger(__name__)
 WAIT_MS: Final = 250  # how late an order to stop may be seen
+AGAIN_MS: Final = 60_000  # how often the same trouble is said
 LOOK_MS: Final = 1_000  # how often tables that another scanner has are asked for
 CATCH_UP_MS: Final = 2_000  # without news for so long, all that there is has been seen
 
@@ -62,12 +63,15 @@ async def scan(
     Goes on by itself when the log was away. Raises BadSettings where a table's file cannot be used.
     """
     scanner = Scanner(log, sources, state_dir, pace, clock)
+    said: dict[str, int] = {}
     try:
         while not (stop.is_set() or scanner.is_finished()):
             try:
                 await scanner.work(stop)
             except NotReady as error:
-                LOGGER.warning("the card scanner waits: %s", error)
+                if clock() - said.get(str(error), -AGAIN_MS) >= AGAIN_MS:
+                    LOGGER.warning("the card scanner waits: %s", error)
+                    said = {str(error): clock()}
                 await rest(stop, LOOK_MS)
     finally:
         scanner.let_go()

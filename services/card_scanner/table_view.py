@@ -87,7 +87,7 @@ def _burned(view: View, fact: CardBurned) -> View:
 
 
 def _betting_opened(view: View, fact: BettingOpened) -> View:
-    return replace(view, closes_at_ms=fact.closes_at_ms, card_due=False)
+    return replace(view, burns_left=0, closes_at_ms=fact.closes_at_ms, card_due=False)
 
 
 def _betting_closed(view: View, fact: BettingClosed) -> View:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Final
@@ -15,6 +16,7 @@ LOGGER: Final = logging.getLogger(__name__)
 WAIT_MS: Final = 100  # how late something is done, or an order to stop seen
 QUIET: Final = 20  # empty answers after which all that there is has been read
 RETRY_S: Final = 1.0
+AGAIN_S: Final = 60.0  # how often the same trouble is said
 
 
 class Follower:
@@ -58,11 +60,15 @@ async def following(
 
 
 async def again_and_again(work: Callable[[], Awaitable[None]], stop: asyncio.Event, who: str) -> None:
-    """Works until `stop` is set, and anew a second after the log was away."""
+    """Works until `stop` is set, and anew a second after the log was away; the same trouble is said once a minute."""
+    said: dict[str, float] = {}
     while not stop.is_set():
         try:
             await work()
         except NotReady as error:
-            LOGGER.warning("%s: the log is away, trying again: %s", who, error)
+            now_s = asyncio.get_running_loop().time()
+            if now_s - said.get(str(error), -math.inf) >= AGAIN_S:
+                LOGGER.warning("%s: the log is away, trying again: %s", who, error)
+                said = {str(error): now_s}
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), RETRY_S)

@@ -147,6 +147,8 @@ def after(sealed: Sealed, *facts: Event) -> Sealed:
         ((*IN_SHOE, suspended(2_000), resumed(9_000)), None),
         ((*IN_SHOE, suspended(2_000), resumed(9_000), betting(9_000, 24_000)), Due(Act.DRAW, 24_800)),
         ((received(), opened(), burned(300, 3), suspended(400), resumed(9_000)), Due(Act.DRAW, 9_500)),
+        # the burned card was corrected, and nothing more is to be burned
+        ((received(), opened(), burned(300, 1), betting(1_000, 16_000)), Due(Act.DRAW, 16_800)),
         ((*IN_SHOE, shoe_closed(50_000)), Due(Act.OPEN_SEAL, 50_000)),
         ((received(), opened(cause="action/start-2")), Due(Act.OPEN_SEAL, 200)),  # somebody opened another shoe
     ],

@@ -156,7 +156,7 @@ class Failing:
             raise self.error("by the test")
 
 
-class Crash(Exception):  # noqa: N818 - it stands for the end of a process
+class Crash(Exception):
     """The scanner is gone at once."""
 
 
