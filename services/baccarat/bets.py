@@ -24,17 +24,22 @@ from services.baccarat.books import (
     State,
     added,
     book_of,
+    content_of,
     debt_up_to,
     evolve,
+    has_ended,
+    is_claimed,
     is_done,
+    is_opened,
     key_of,
     last_book,
     live_bets,
     open_book,
-    prices_of,
+    pricing,
     remembered,
     shoe_end,
     terms_of,
+    version_of,
 )
 from services.baccarat.errors import InvariantBroken
 from services.baccarat.events import (
@@ -148,17 +153,16 @@ def ready(state: State, topic: str, event: Event) -> bool:
         return True
     match event:
         case RulesInForce():
-            return event.version in state.versions or event.version < max(state.versions, default=0)
+            return version_of(state, event.version) is not None
         case BettingOpened():
-            return event.event_id in state.openings or state.claimed >= (event.shoe_no, event.round_no)
+            return is_opened(state, (event.shoe_no, event.round_no)) or state.claimed >= (event.shoe_no, event.round_no)
         case BettingClosed():
             book = book_of(state, (event.shoe_no, event.round_no))
             if book is None:  # not opened yet, or done with and dropped
-                opened = f"{state.table_id}/{event.shoe_no}/{event.round_no}/opened"
-                return opened in state.openings or state.claimed >= (event.shoe_no, event.round_no)
+                return state.claimed >= (event.shoe_no, event.round_no)
             return book.closed
         case ShoeClosed():
-            return shoe_end(state, event.shoe_no) is not None or state.shoes_claimed >= event.shoe_no
+            return has_ended(state, event.shoe_no)
         case _:
             return True
 
@@ -240,16 +244,17 @@ def refusal_of(told: Telling, book: Book, terms: Terms | None, event: BetPlaced)
     if book.closed or told.at_ms >= book.opened.closes_at_ms:
         closed_ms = book.mark.closed_at_ms if book.mark else book.opened.closes_at_ms
         return "late", f"betting closed at {closed_ms} ms, the bet came at {told.at_ms} ms"
-    if key_of(event.customer_id, event.bet_id) in book.cancels:
+    cancel = book.cancels.get(key_of(event.customer_id, event.bet_id))
+    if cancel is not None and not cancel.refused:
         return "cancelled", f"bet {event.bet_id} was cancelled before it came"
-    prices = prices_of(told.state, book.version)
-    if terms is None or prices is None:
+    how = pricing(told.state, book)
+    if terms is None or how is None:
         return "bet-unknown", f"this table does not offer {event.bet!r}"
-    if event.currency != prices.configuration.currency:
-        return "wrong-currency", f"this table plays in {prices.configuration.currency}, not {event.currency}"
+    if event.currency != how.currency:
+        return "wrong-currency", f"this table plays in {how.currency}, not {event.currency}"
     asked = Asked(
         terms,
-        prices.configuration,
+        how,
         event.stake_minor,
         event.seat,
         book.staked.get(event.customer_id, {}),
@@ -264,9 +269,7 @@ def on_cancel(told: Telling, event: BetCancelled) -> None:
     """A cancel is noted and takes effect at the close; one that comes before its bet is remembered."""
     hashed = content_hash(event)
     book = remembered(told.state, (event.shoe_no, event.round_no))
-    if book is not None and (before := book.cancels.get(key_of(event.customer_id, event.bet_id))) is not None:
-        if before.content_hash != hashed:
-            raise InvariantBroken(f"cancel of {event.bet_id} differs from itself")
+    if book is not None and key_of(event.customer_id, event.bet_id) in book.cancels:
         return
     refusal = refusal_of_cancel(told, book, event)
     what = f"{event.shoe_no}/{event.round_no}/{event.bet_id}"
@@ -318,15 +321,15 @@ def refusal_of_cancel(told: Telling, book: Book | None, event: BetCancelled) -> 
 
 def on_rules(told: Telling, event: RulesInForce) -> None:
     """The first mark of a version sets the prices of its rounds."""
-    if event.version not in told.state.versions:
+    if version_of(told.state, event.version) is None:
         about = told.about(f"pay-table/{event.version}")
         told.say(PayTableInForce(**about, version=event.version, configuration=event.configuration))
 
 
 def on_true_rules(told: Telling, event: RulesInForce) -> None:
     """The twin in `rounds` shows whether the mark in `bets` was forged."""
-    known = prices_of(told.state, event.version)
-    if known is not None and known.configuration != event.configuration and not known.disputed:
+    known = version_of(told.state, event.version)
+    if known is not None and known.content_hash != content_of(event.configuration) and not known.disputed:
         note(told, RULES_DISPUTED, event.version, f"pay-table/{event.version}/disputed")
 
 
@@ -336,7 +339,7 @@ def note(told: Telling, what: str, number: int, about: str) -> None:
 
 
 def on_betting_opened(told: Telling, event: BettingOpened) -> None:
-    if event.event_id in told.state.openings or book_of(told.state, (event.shoe_no, event.round_no)) is not None:
+    if is_opened(told.state, (event.shoe_no, event.round_no)):
         return  # a record of an aborted transaction that was made again, or a forged one: the first wins
     end_open_book(told, "opening-while-open", f"round {event.round_no} of shoe {event.shoe_no} opened in `bets`")
     told.say(
@@ -348,10 +351,11 @@ def on_betting_opened(told: Telling, event: BettingOpened) -> None:
             mark=event,
         )
     )
-    if prices_of(told.state, event.version) is None:
+    place = (event.shoe_no, event.round_no)
+    if (book := book_of(told.state, place)) is not None and not book.priced:
         suspend(
             told,
-            (event.shoe_no, event.round_no),
+            place,
             "rules-unknown",
             f"version {event.version} has never been in force",
             None,
@@ -382,7 +386,7 @@ def close_book(told: Telling, book: Book, mark: BettingClosed | None) -> None:
 def suspend(told: Telling, place: tuple[int, int], cause: str, text: str, outcome: Outcome | None) -> None:
     """The book waits for a person; an outcome that has come waits inside the fact."""
     book = book_of(told.state, place)
-    number = book.suspensions + 1 if book else 1
+    number = book.suspensions + 1 if book else 1 + (outcome.revision if outcome else 0)
     told.say(
         BookSuspended(
             **told.about(f"{place[0]}/{place[1]}/suspended/{number}"),
@@ -418,10 +422,9 @@ def breaks_limit(state: State, book: Book) -> Bet | None:
 
     First the table differential, then side bets above the main bets, which a void can bring about.
     """
-    prices = prices_of(state, book.version)
-    if prices is None:
+    how = pricing(state, book)
+    if how is None:
         return None
-    how = prices.configuration
     live = live_bets(book)
     if how.differential_max_minor is not None:
         staked = {bet: sum(one.stake_minor for one in live if one.bet == bet) for bet in limits.OPPOSITE}
@@ -474,7 +477,7 @@ def void_bet(told: Telling, book: Book, bet: Bet, reason: str, revision: int) ->
 
 def on_shoe_closed(told: Telling, event: ShoeClosed) -> None:
     """Ends a round still open in `bets`."""
-    if shoe_end(told.state, event.shoe_no) is not None or event.shoe_no <= told.state.shoes_claimed:
+    if has_ended(told.state, event.shoe_no):
         return
     end_open_book(told, "shoe-closed-while-open", f"shoe {event.shoe_no} closed in `bets`")
     note(told, SHOE_CLOSED, event.shoe_no, f"{event.shoe_no}/shoe-closed")
@@ -482,14 +485,14 @@ def on_shoe_closed(told: Telling, event: ShoeClosed) -> None:
 
 def on_shoe_claimed(told: Telling, event: ShoeClosed) -> None:
     """The twin in `rounds` voids what no outcome of the shoe has claimed."""
-    if event.shoe_no <= told.state.shoes_claimed:
+    if is_claimed(told.state, event.shoe_no):
         return
-    for book in told.state.books.values():
-        if book.revision is None and book.outcome is None and book.shoe_end == event.shoe_no:
-            void_book(told, book, "unclaimed", 0, claimed=False)
     end = shoe_end(told.state, event.shoe_no)
     if end is None:
         raise InvariantBroken(f"shoe {event.shoe_no} is claimed before its end in `bets`")
+    for book in told.state.books.values():
+        if book.revision is None and book.outcome is None and book.order <= end.order:
+            void_book(told, book, "unclaimed", 0, claimed=False)
     for customer_id in tuple(told.state.debts):
         about = told.about(f"{event.shoe_no}/{customer_id}/collected")
         collect(told, about, customer_id, event.shoe_no, debt_up_to(told.state, customer_id, None), end.rounding, 0)
@@ -567,26 +570,43 @@ def on_outcome(told: Telling, event: Outcome) -> None:
     book = book_of(told.state, place)
     if book is None:
         suspend(told, place, "book-unknown", "an outcome came for a round without a book", event)
-    elif book.revision is not None and event.revision <= book.revision:
-        return  # a repeat
+    elif event.revision <= last_revision(book):
+        return  # a repeat, or the outcome of a round that was void before it came
     elif book.suspended:
         suspend(told, place, book.suspended, "an outcome came while the book was suspended", event)
-    elif (book.opened, book.mark) != (event.opened, event.closed):
-        suspend(told, place, "marks-differ", "the marks in `bets` are not those that rules wrote", event)
-    elif is_disputed(told.state, book):
-        suspend(told, place, "rules-differ", "the pay table in `bets` is not the one that rules wrote", event)
+    elif (doubt := reason_to_doubt(told.state, book, event)) is not None:
+        suspend(told, place, *doubt, event)
     else:
         apply(told, book, event)
 
 
-def is_disputed(state: State, book: Book) -> bool:
-    """Whether the book was priced by a configuration that rules did not write."""
-    prices = prices_of(state, book.version)
-    return prices is None or prices.disputed
+def last_revision(book: Book) -> int:
+    """The newest revision that was settled or waits; -1 before the first."""
+    settled = -1 if book.revision is None else book.revision
+    return settled if book.outcome is None else max(settled, book.outcome.revision)
+
+
+def reason_to_doubt(state: State, book: Book, event: Outcome) -> tuple[str, str] | None:
+    """Why nothing of a book is paid, as code and sentence: somebody else than rules wrote its marks."""
+    if (book.opened, book.mark) != (event.opened, event.closed):
+        return "marks-differ", "the marks in `bets` are not those that rules wrote"
+    version = version_of(state, book.version)
+    if not book.priced or version is None or version.disputed:
+        return "rules-differ", "the pay table in `bets` is not the one that rules wrote"
+    return None
 
 
 def apply(told: Telling, book: Book, event: Outcome) -> None:
     """Takes back what was paid before, then pays what this outcome says."""
+    take_back(told, book)
+    if isinstance(event, RoundVoided):
+        void_book(told, book, "round_void", event.revision, claimed=True)
+    else:
+        settle(told, book, event)
+
+
+def take_back(told: Telling, book: Book) -> None:
+    """Reverses what the last settled revision paid."""
     for paid in book.paid:
         bet = book.bets[paid.bet_id]
         told.say(
@@ -605,10 +625,6 @@ def apply(told: Telling, book: Book, event: Outcome) -> None:
                 owed_exact=paid.owed_exact,
             )
         )
-    if isinstance(event, RoundVoided):
-        void_book(told, book, "round_void", event.revision, claimed=True)
-    else:
-        settle(told, book, event)
 
 
 def void_book(told: Telling, book: Book, reason: str, revision: int, *, claimed: bool) -> None:
@@ -620,10 +636,9 @@ def void_book(told: Telling, book: Book, reason: str, revision: int, *, claimed:
 
 def settle(told: Telling, book: Book, event: RoundDecided | RoundRevised) -> None:
     """Prices every bet in play, each bet name once: the line depends on the cards and not on the stake."""
-    prices = prices_of(told.state, book.version)
-    if prices is None:
+    how = pricing(told.state, book)
+    if how is None:
         raise InvariantBroken(f"book {book.place} has no pay table of version {book.version}")
-    how = prices.configuration
     lines = {terms.bet: payouts.line_of(terms.lines, event.player, event.banker) for terms in how.pay_table}
     paying = {terms.bet: terms.lines for terms in how.pay_table}
     settled: list[BetSettled] = []
@@ -659,9 +674,8 @@ def settle(told: Telling, book: Book, event: RoundDecided | RoundRevised) -> Non
 
 def sums_of(state: State, book: Book, settled: tuple[BetSettled, ...]) -> tuple[BetSum, ...]:
     """What each bet name came to, in the order of the pay table; bets not settled yet count with their stakes."""
-    prices = prices_of(state, book.version)
-    order = tuple(terms.bet for terms in prices.configuration.pay_table) if prices else ()
-    sums = {bet: BetSum(bet, 0, 0) for bet in order}
+    how = pricing(state, book)
+    sums = {terms.bet: BetSum(terms.bet, 0, 0) for terms in how.pay_table} if how else {}
     for fact in settled:
         one = sums[fact.bet]
         sums[fact.bet] = BetSum(
@@ -706,16 +720,15 @@ def say_settled(
 
 # ---- suspended books
 
-# What suspended a book whose marks or prices were forged: resuming it gives every stake back. Any other cause is a
-# fault of the program, and resuming settles the outcome that waits by the mended one.
-FORGED: Final = frozenset(
-    {"opening-while-open", "shoe-closed-while-open", "marks-differ", "rules-differ", "rules-unknown"}
-)
-
 
 def on_resume(told: Telling, event: BookResumeOrdered) -> None:
+    """Settles the outcome that waits, by the mended build; a book that cannot be trusted gives every stake back.
+
+    `rounds` must have come further than the book: the order of a round that is still played says nothing, since how
+    far `bets` was read at that moment is chance.
+    """
     book = book_of(told.state, (event.shoe_no, event.round_no))
-    if book is None or not book.suspended:
+    if book is None or not book.suspended or book.order > told.state.reached:
         return
     told.say(
         BookResumed(
@@ -726,7 +739,8 @@ def on_resume(told: Telling, event: BookResumeOrdered) -> None:
             text=event.text,
         )
     )
-    if book.suspended in FORGED or book.outcome is None:
+    if book.outcome is None or reason_to_doubt(told.state, book, book.outcome) is not None:
+        take_back(told, book)
         revision = book.outcome.revision if book.outcome else 0
         void_book(told, book, "book_suspended", revision, claimed=book.outcome is not None)
     else:

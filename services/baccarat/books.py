@@ -7,6 +7,7 @@ caused, so that no record of `rounds` can change an answer.
 
 from collections.abc import Callable
 from fractions import Fraction
+from hashlib import sha256
 from typing import Final
 
 from msgspec import Struct
@@ -40,7 +41,8 @@ from services.baccarat.events import (
     Terms,
 )
 
-OPENINGS_KNOWN: Final = 512  # and versions: a mark that comes again after so many would be taken for a new one
+OPENINGS_KNOWN: Final = 512  # an opening that comes again after so many would be taken for a new one
+VERSIONS_PRICED: Final = 8  # a round may open under one of so many last versions, or under that of a remembered book
 SHOE_CLOSED: Final = "shoe-closed"  # its mark was seen in `bets`
 SHOE_CLAIMED: Final = "shoe-claimed"  # and its twin in `rounds`
 REVISED: Final = "revised"
@@ -54,10 +56,17 @@ Place = tuple[int, int]  # shoe and round
 
 
 class Prices(Struct, frozen=True):
-    """A version of the table's configuration; `disputed` if `rounds` says otherwise than `bets`."""
+    """A version of the table's configuration, as `bets` says it."""
 
     version: int
     configuration: Configuration
+
+
+class Version(Struct, frozen=True):
+    """A version whose mark came in `bets`, remembered for ever; `disputed` if its twin in `rounds` says otherwise."""
+
+    version: int
+    content_hash: str
     disputed: bool = False
 
 
@@ -93,7 +102,9 @@ class Paid(Struct, frozen=True):
 
 
 class Leaving(Struct, frozen=True):
-    """A customer who left: what he owes for books up to `order` is collected once these rounds and shoes are done.
+    """A customer who left: what he owes for books up to `order` is collected once these rounds are done.
+
+    And once the first `ends` shoe ends of `bets` are.
 
     All of it is fixed by where he left in `bets`, and so is what is collected, however far `rounds` has been read.
     """
@@ -105,13 +116,18 @@ class Leaving(Struct, frozen=True):
     order: int
     rounding: str
     rounds: tuple[Place, ...]
-    shoes: tuple[int, ...]
+    ends: int
 
 
 class ShoeEnd(Struct, frozen=True):
-    """A shoe whose closing mark came in `bets`, and how commission was rounded then."""
+    """A shoe whose closing mark came in `bets`, and how commission was rounded then.
+
+    `number` counts such marks, `order` is that of the last book opened before it.
+    """
 
     shoe_no: int
+    number: int
+    order: int
     rounding: str
 
 
@@ -120,8 +136,7 @@ class Book(Struct, frozen=True, kw_only=True):
 
     `bets` are all answered ones by bet id, in their order; `cancels` are by customer and bet id, `staked` sums accepted
     stakes by customer and then bet, `table` those of all customers by bet. `revision` is None until settled once,
-    `claimed` says that an outcome of `rounds` has come. `order` counts openings in `bets`. `shoe_end` is the shoe whose
-    closing mark came in `bets` after this book's opening.
+    `order` counts openings in `bets`. A book is `priced` if the version it names was known when it opened.
     """
 
     shoe_no: int
@@ -129,6 +144,7 @@ class Book(Struct, frozen=True, kw_only=True):
     order: int
     version: int
     opened: BettingOpened
+    priced: bool
     closed: bool = False
     mark: BettingClosed | None = None
     bets: dict[str, Bet] = {}
@@ -139,10 +155,8 @@ class Book(Struct, frozen=True, kw_only=True):
     suspensions: int = 0
     outcome: RoundDecided | RoundRevised | RoundVoided | None = None
     revision: int | None = None
-    claimed: bool = False
     paid: tuple[Paid, ...] = ()
     paid_revision: int | None = None
-    shoe_end: int | None = None
     forgotten: bool = False
 
     @property
@@ -152,7 +166,11 @@ class Book(Struct, frozen=True, kw_only=True):
 
 
 class State(Struct, frozen=True, kw_only=True):
-    """`books` are in the order of their openings in `bets`; `claimed` is the last round whose outcome was consumed.
+    """`books` are in the order of their openings in `bets`, and what answers a bet hangs on `bets` alone.
+
+    How far `rounds` was consumed: `claimed` is the last round whose outcome came, `shoes_claimed` are the first and the
+    last shoe that ended there, `reached` and `shoe_ends_reached` count openings and shoe ends of `bets` that lie before
+    that. `revisable` are the last rounds that rules keep, and no outcome comes any more for one before `final_before`.
 
     `debts` is commission owed, exact, by customer and then the order of the book, or REVISED for what corrections
     changed later: that may be negative, and is collected at the end of the shoe only. `left` are
@@ -161,13 +179,18 @@ class State(Struct, frozen=True, kw_only=True):
 
     table_id: str
     prices: tuple[Prices, ...] = ()
-    versions: tuple[int, ...] = ()
+    versions: tuple[Version, ...] = ()
     books: dict[Place, Book] = {}
     openings: tuple[str, ...] = ()
     openings_count: int = 0
     shoe_ends: tuple[ShoeEnd, ...] = ()
-    shoes_claimed: int = 0
+    shoe_ends_count: int = 0
+    shoe_ends_reached: int = 0
+    shoes_claimed: tuple[int, int] = (0, -1)
     claimed: Place = (0, 0)
+    reached: int = 0
+    revisable: tuple[Place, ...] = ()
+    final_before: Place = (0, 0)
     unanswered: int = 0
     debts: dict[str, dict[str, Fraction]] = {}
     leaving: tuple[Leaving, ...] = ()
@@ -209,9 +232,52 @@ def prices_of(state: State, version: int) -> Prices | None:
 
 def terms_of(state: State, book: Book, bet: str) -> Terms | None:
     """The terms of a bet in this book's round; None if the table does not offer it."""
-    prices = prices_of(state, book.version)
-    offered = prices.configuration.pay_table if prices else ()
-    return next((terms for terms in offered if terms.bet == bet), None)
+    how = pricing(state, book)
+    return next((terms for terms in how.pay_table if terms.bet == bet), None) if how else None
+
+
+def pricing(state: State, book: Book) -> Configuration | None:
+    """What prices this book's bets; None if its version was not known when it opened."""
+    prices = prices_of(state, book.version) if book.priced else None
+    return prices.configuration if prices else None
+
+
+def is_known(state: State, version: int) -> bool:
+    """Whether a round may open under this version: an answer that `bets` alone gives."""
+    recent = any(known.version == version for known in state.versions[-VERSIONS_PRICED:])
+    return recent or any(
+        book.version == version and book.priced and not book.forgotten for book in state.books.values()
+    )
+
+
+def version_of(state: State, version: int) -> Version | None:
+    """The mark of this version in `bets`, if it has come."""
+    return next((known for known in state.versions if known.version == version), None)
+
+
+def content_of(configuration: Configuration) -> str:
+    """What tells a configuration from any other: 128 bits of SHA-256."""
+    return sha256(repr(configuration).encode()).hexdigest()[:32]
+
+
+def opening_id(state: State, place: Place) -> str:
+    """The id of a round's opening: by what it is about, whatever the mark calls itself."""
+    return f"{state.table_id}/{place[0]}/{place[1]}/opened"
+
+
+def is_opened(state: State, place: Place) -> bool:
+    """Whether an opening of this round was seen in `bets`: the first one counts."""
+    return place in state.books or opening_id(state, place) in state.openings
+
+
+def has_ended(state: State, shoe_no: int) -> bool:
+    """Whether the end of this shoe was seen in `bets`."""
+    return shoe_end(state, shoe_no) is not None or is_claimed(state, shoe_no)
+
+
+def is_claimed(state: State, shoe_no: int) -> bool:
+    """Whether the end of this shoe was seen in `rounds`, where no number is left out."""
+    return state.shoes_claimed[0] <= shoe_no <= state.shoes_claimed[1]
 
 
 def shoe_end(state: State, shoe_no: int) -> ShoeEnd | None:
@@ -239,21 +305,26 @@ def with_book(state: State, book: Book) -> State:
 
 
 def fold_prices(state: State, fact: PayTableInForce) -> State:
-    used = {book.version for book in state.books.values()}
+    versions = (*state.versions, Version(fact.version, content_of(fact.configuration)))
+    used = {book.version for book in state.books.values()} | {known.version for known in versions[-VERSIONS_PRICED:]}
     kept = tuple(prices for prices in state.prices if prices.version in used)
-    return replace(
-        state,
-        prices=(*kept, Prices(fact.version, fact.configuration)),
-        versions=(*state.versions, fact.version)[-OPENINGS_KNOWN:],
-    )
+    return replace(state, prices=(*kept, Prices(fact.version, fact.configuration)), versions=versions)
 
 
 def fold_opened(state: State, fact: BookOpened) -> State:
     """The answers of the oldest openings are forgotten, whatever has become of their rounds."""
-    prices = prices_of(state, fact.version)
+    priced = is_known(state, fact.version)
+    prices = prices_of(state, fact.version) if priced else next(reversed(state.prices), None)
     count = max(1, prices.configuration.openings_remembered) if prices else 1
     order = state.openings_count + 1
-    book = Book(shoe_no=fact.shoe_no, round_no=fact.round_no, order=order, version=fact.version, opened=fact.mark)
+    book = Book(
+        shoe_no=fact.shoe_no,
+        round_no=fact.round_no,
+        order=order,
+        version=fact.version,
+        opened=fact.mark,
+        priced=priced,
+    )
     books = (*state.books.values(), book)
     past = tuple(replace(old, forgotten=True, bets=taken(old), cancels={}) for old in books[:-count])
     return dropped(
@@ -261,7 +332,7 @@ def fold_opened(state: State, fact: BookOpened) -> State:
             state,
             books={kept.place: kept for kept in (*past, *books[-count:])},
             openings_count=order,
-            openings=(*state.openings, fact.mark.event_id)[-OPENINGS_KNOWN:],
+            openings=(*state.openings, opening_id(state, book.place))[-OPENINGS_KNOWN:],
         )
     )
 
@@ -275,12 +346,14 @@ def dropped(state: State) -> State:
     """Without the books whose answers are forgotten and whose outcome can no longer be revised."""
     if not any(book.forgotten for book in state.books.values()):
         return state
-    done = tuple(book for book in state.books.values() if book.revision is not None and not book.suspended)
-    claimed = sorted(book.place for book in done if book.claimed)
-    kept = state.prices[-1].configuration.rounds_kept if state.prices else 0
-    revisable = claimed[max(0, len(claimed) - kept) :]
-    old = tuple(book.place for book in done if book.forgotten and book.place not in revisable)
-    return replace(state, books={place: book for place, book in state.books.items() if place not in old})
+    return replace(
+        state,
+        books={
+            place: book
+            for place, book in state.books.items()
+            if not book.forgotten or book.suspended or book.revision is None or place >= state.final_before
+        },
+    )
 
 
 def fold_closed(state: State, fact: BookClosed) -> State:
@@ -389,7 +462,7 @@ def fold_customer_left(state: State, fact: CustomerNoted) -> State:
         state.openings_count,
         latest_rounding(state),
         tuple(book.place for book in state.books.values() if book.closed and book.revision is None),
-        tuple(end.shoe_no for end in state.shoe_ends),
+        state.shoe_ends_count,
     )
     return replace(
         state,
@@ -408,7 +481,9 @@ def debt_up_to(state: State, customer_id: str, order: int | None) -> dict[str, F
 def is_done(state: State, leaving: Leaving) -> bool:
     """Whether every round closed before a customer left is settled, and every shoe claimed."""
     waits = any(book.place in leaving.rounds and book.revision is None for book in state.books.values())
-    return not waits and not any(end.shoe_no in leaving.shoes for end in state.shoe_ends)
+    return not waits and all(
+        end.number > leaving.ends or end.number <= state.shoe_ends_reached for end in state.shoe_ends
+    )
 
 
 def fold_collected(state: State, fact: CommissionCollected) -> State:
@@ -427,14 +502,13 @@ def fold_collected(state: State, fact: CommissionCollected) -> State:
 def fold_round_settled(state: State, fact: RoundSettled) -> State:
     place = (fact.shoe_no, fact.round_no)
     if fact.claimed:
-        state = replace(state, claimed=max(state.claimed, place))
+        state = with_outcome(state, place)
     book = book_of(state, place)
     if book is None:
         return state
     settled = replace(
         book,
         revision=fact.revision,
-        claimed=book.claimed or fact.claimed,
         suspended="",
         outcome=None,
         paid=() if fact.void else book.paid,
@@ -442,10 +516,27 @@ def fold_round_settled(state: State, fact: RoundSettled) -> State:
     return dropped(with_book(state, settled))
 
 
+def with_outcome(state: State, place: Place) -> State:
+    """The state after an outcome of this round: how far `rounds` has come, and which rounds it can still revise."""
+    book = book_of(state, place)
+    if book is not None:
+        state = replace(state, reached=max(state.reached, book.order))
+    if place <= state.claimed:
+        return state
+    revisable = (*state.revisable, place)
+    how = pricing(state, book) if book else None
+    version = version_of(state, book.version) if book else None
+    final_before = state.final_before
+    if how is not None and version is not None and not version.disputed:  # as many as rules keep
+        revisable = revisable[max(0, len(revisable) - how.rounds_kept) :]
+        final_before = max(final_before, revisable[0] if revisable else (place[0], place[1] + 1))
+    return replace(state, claimed=place, revisable=revisable, final_before=final_before)
+
+
 def fold_suspended(state: State, fact: BookSuspended) -> State:
     place = (fact.shoe_no, fact.round_no)
     if fact.outcome is not None:
-        state = replace(state, claimed=max(state.claimed, place))
+        state = with_outcome(state, place)
     book = book_of(state, place)
     if book is None:
         return state
@@ -462,26 +553,34 @@ def fold_resumed(state: State, fact: BookResumed) -> State:
 
 def fold_noted(state: State, fact: InputNoted) -> State:
     if fact.what == SHOE_CLOSED:
-        books = {
-            place: replace(book, shoe_end=fact.number) if book.revision is None and book.shoe_end is None else book
-            for place, book in state.books.items()
-        }
-        end = ShoeEnd(fact.number, latest_rounding(state))
-        return replace(state, books=books, shoe_ends=(*state.shoe_ends, end))
+        number = state.shoe_ends_count + 1
+        end = ShoeEnd(fact.number, number, state.openings_count, latest_rounding(state))
+        return replace(state, shoe_ends=(*state.shoe_ends, end), shoe_ends_count=number)
     if fact.what == SHOE_CLAIMED:
-        return replace(
-            state,
-            shoe_ends=tuple(end for end in state.shoe_ends if end.shoe_no != fact.number),
-            shoes_claimed=max(state.shoes_claimed, fact.number),
-        )
+        return shoe_claimed(state, fact.number)
     if fact.what == RULES_DISPUTED:
         return replace(
             state,
-            prices=tuple(
-                replace(prices, disputed=True) if prices.version == fact.number else prices for prices in state.prices
+            versions=tuple(
+                replace(known, disputed=True) if known.version == fact.number else known for known in state.versions
             ),
         )
     return state
+
+
+def shoe_claimed(state: State, shoe_no: int) -> State:
+    """The state after the end of a shoe in `rounds`: it has come as far as that shoe's end in `bets`."""
+    end = shoe_end(state, shoe_no)
+    if end is None:
+        return state
+    first, last = state.shoes_claimed
+    return replace(
+        state,
+        shoe_ends=tuple(other for other in state.shoe_ends if other != end),
+        shoe_ends_reached=max(state.shoe_ends_reached, end.number),
+        shoes_claimed=(first if first <= last else shoe_no, shoe_no),
+        reached=max(state.reached, end.order),
+    )
 
 
 FOLDS: Final[dict[type, Callable[..., State]]] = {

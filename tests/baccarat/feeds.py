@@ -5,7 +5,7 @@ A record is appended a second after the one before it; what stands after a slash
 """
 
 from collections.abc import Callable, Iterable
-from typing import Final, TypedDict
+from typing import Any, Final, TypedDict
 
 from msgspec.structs import replace
 
@@ -54,11 +54,7 @@ from services.baccarat.events import (
 
 TABLE: Final = "T1"
 SECOND_MS: Final = 1_000
-NUMBERS: Final = frozenset(
-    name
-    for name, kind in Configuration.__annotations__.items()
-    if kind is int  # settings that are numbers
-)
+READ: Final[dict[Any, Callable[[str], str | int]]] = {str: str, bool: lambda value: value == "1"}
 
 
 class FromDevice(TypedDict):
@@ -82,9 +78,14 @@ class ByDealer(TypedDict):
 
 def configured(words: Iterable[str], slug: str = "classic") -> Configuration:
     """The small table that most situations play at: `betting=dealer` and the like change it."""
-    settings = dict(word.split("=", 1) for word in words)
     plain = replace(catalogue.configuration(slug), betting="dealer", burn_rule="none", close_margin_ms=250)
-    return replace(plain, **{name: int(value) if name in NUMBERS else value for name, value in settings.items()})
+    return replace(plain, **changes(words))
+
+
+def changes(words: Iterable[str]) -> dict[str, str | int]:
+    """`betting=dealer` and `rounds_kept=3`; 0 and 1 are no and yes."""
+    said = dict(word.split("=", 1) for word in words)
+    return {name: READ.get(Configuration.__annotations__[name], int)(value) for name, value in said.items()}
 
 
 class Feed:
@@ -197,12 +198,8 @@ class Feed:
 
     def rules(self, rest: str) -> TableConfigured:
         """`rules/2/betting=automatic`: version 2, with this setting changed for good."""
-        version, *changes = (rest or "1").split("/")
-        changed = dict(change.split("=", 1) for change in changes)
-        self.configuration = replace(
-            self.configuration,
-            **{name: int(value) if name in NUMBERS else value for name, value in changed.items()},
-        )
+        version, *changed = (rest or "1").split("/")
+        self.configuration = replace(self.configuration, **changes(changed))
         return TableConfigured(
             event_id=f"configured-{version}",
             table_id=self.table_id,
