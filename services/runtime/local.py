@@ -231,7 +231,7 @@ def kafka_jars() -> Path:
         import jgo
     except ImportError as missing:
         raise LocalError(f"Kafka needs the extra: {_EXTRA}") from missing
-    with _one_at_a_time():
+    with _one_at_a_time(), _system_trust():
         try:
             return jgo.build(_KAFKA_JARS).path
         except Exception as trouble:  # the resolver raises whatever it meets
@@ -247,7 +247,7 @@ def registry_home() -> Path:
         from jgo.maven import MavenContext
     except ImportError as missing:
         raise LocalError(f"The registry needs the extra: {_EXTRA}") from missing
-    with _one_at_a_time():
+    with _one_at_a_time(), _system_trust():
         if home.is_dir():  # another process was quicker
             return home
         try:
@@ -466,6 +466,18 @@ def _one_at_a_time() -> Iterator[None]:
     with (cache_dir() / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+@contextlib.contextmanager
+def _system_trust() -> Iterator[None]:
+    """Whom this machine trusts, and not only whom the download library brings along: there may be a proxy between."""
+    import truststore
+
+    truststore.inject_into_ssl()
+    try:
+        yield
+    finally:
+        truststore.extract_from_ssl()
 
 
 def _made(folder: Path) -> Path:
