@@ -169,9 +169,9 @@ class Feed:
                 self._lose(f"Redis does not answer: {type(trouble).__name__}: {trouble}")
             await asyncio.sleep(AGAIN_AFTER_S)
 
-    def _lose(self, problem: str) -> None:
+    def _lose(self, problem: str, level: int = logging.WARNING) -> None:
         if problem != self.problem:
-            LOGGER.warning("pages get nothing new: %s", problem)
+            LOGGER.log(level, "pages get nothing new: %s", problem)
         self._epoch = None
         self.problem = problem
 
@@ -180,7 +180,7 @@ class Feed:
         async with pubsub:
             epoch = await model.current()
             if epoch is None:
-                self._lose("the tables are being read from the log")
+                self._lose("the tables are being read from the log", logging.INFO)
                 await asyncio.sleep(AGAIN_AFTER_S)
                 return
             await pubsub.subscribe(model.channel(epoch))
