@@ -230,7 +230,7 @@ def left_in_shoe(decks: int, removed: tuple[Card, ...], *, suits_count: bool) ->
             raise BadSettings(f"{card} cannot be removed without its suit: this bet tells suits apart; write {card}S")
         gone = card if card.suit else max((Card(card.rank, suit) for suit in SUITS), key=left.__getitem__)
         if not left[gone]:
-            raise BadSettings(f"{card} cannot be removed: {decks} decks hold no further one")
+            raise BadSettings(f"{card} cannot be removed: a shoe of {52 * decks} cards holds no further one")
         left[gone] -= 1
     if (many := sum(left.values())) < 6:
         raise BadSettings(f"{many} cards are left, and a round can take 6: remove fewer")
