@@ -298,7 +298,10 @@ class EmbeddedLog:
     async def _restore_all(self, processors: Sequence[Processor[Any]]) -> AsyncIterator[_Task]:
         for processor in processors:
             for partition in range(self.partitions):
-                yield self._restore(processor, partition)
+                try:
+                    yield self._restore(processor, partition)
+                except sqlite3.Error as error:
+                    raise NotReady(f"{self.path} cannot be read: {error}") from error
                 await asyncio.sleep(0)
 
     def _restore(self, processor: Processor[Any], partition: int) -> _Task:
@@ -326,7 +329,6 @@ class EmbeddedLog:
                 fits = manifest.state_version == processor.state_version and manifest.tables == len(rows)
                 if fits and manifest.output_offset <= self._ends[processor.output, partition]:
                     return manifest, {table_id: decode_state(state, processor.state_type) for table_id, state in rows}
-        self._sql.execute(_FORGET_SNAPSHOTS, of_task)
         return Manifest(processor.state_version, 0, 0, {}), {}
 
     def _facts(
@@ -412,6 +414,8 @@ class EmbeddedLog:
         except Unfit as error:
             LOGGER.warning("no snapshot of %s %d: %s", *of_task, error)
             return False
+        if task.unsaved == task.states.keys():  # whatever else is there was of no use to the last restart
+            self._sql.execute(_FORGET_SNAPSHOTS, of_task)
         self._sql.executemany("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", rows)
         end = self._ends[task.processor.output, task.partition]
         manifest = Manifest(task.processor.state_version, end, len(task.states), task.positions)
