@@ -524,7 +524,7 @@ def side_bet_of(name: str) -> SideBet:
     """A side bet by its slug, name or alias; of several the first. Raises BadSettings for a name that is none's."""
     if found := called(name, SIDE_BETS):
         return found[0]
-    raise BadSettings(f"no side bet is called {name!r}; `punto variants --side-bets` lists them")
+    raise BadSettings(f"no side bet is called {name!r}; `punto variants side-bets` lists them")
 
 
 Row = TypeVar("Row", bound=Variant | SideBet)

@@ -1,5 +1,7 @@
-"""`punto variants`: the pay tables by name."""
+"""`punto variants`: the games by name, and what a player at such a table reads."""
 
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -8,7 +10,7 @@ from services.cli.exits import Code
 from services.cli.output import say, say_json
 
 if TYPE_CHECKING:
-    from services.baccarat.catalogue import Variant
+    from services.baccarat.catalogue import SideBet, Variant
     from services.baccarat.events import Line
 
 EXAMPLES = """\
@@ -16,35 +18,52 @@ EXAMPLES = """\
 Examples:
   punto variants
   punto variants super-6
+  punto variants "Punto 2000"                   by another name of the same game
+  punto variants side-bets                      the side bets that any game may offer, and their menus
+  punto variants dragon_7
   punto variants --json
 """
+SIDE = "side-bets"
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A variant's slug: show its pay table.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A game or a side bet, by any of its names; or 'side-bets'.")
+    ] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> int:
-    """List the variants, or show the pay table of one as a player reads it.
+    """List the variants, or show one's rules and pay table as a player at the table reads them.
 
-    As JSON: a list of variant and name; of one variant: variant, name, source and pay_table, by bet a list of lines
-    (when, odds 'to one' or null for a push, commission on the winnings), of which the first that holds pays.
+    As JSON: a list of variant and name; of one variant: variant, name, aliases, source, memory (what was not read in
+    print, or empty) and pay_table, by bet a list of lines (when, odds 'to one' or null for a push, commission on the
+    winnings), of which the first that holds pays. Of a side bet the same with bet in place of variant; of 'side-bets' a
+    list of them all.
     """
-    from services.baccarat.catalogue import VARIANTS, variant_of
+    from services.baccarat.catalogue import SIDE_BETS, VARIANTS, called, variant_of
 
     if name is None:
         listed = [{"variant": slug, "name": variant.name} for slug, variant in VARIANTS.items()]
-        if as_json:
-            say_json(listed)
-        else:
-            say("\n".join(f"{one['variant']:<14} {one['name']}" for one in listed))
-        return Code.DONE
-    variant = variant_of(name)
-    if as_json:
-        say_json(as_object(variant))
+        _say(listed, "\n".join(f"{one['variant']:<14} {one['name']}" for one in listed), as_json=as_json)
+    elif name == SIDE:
+        _say([bet_object(bet) for bet in SIDE_BETS.values()], _side_bets(), as_json=as_json)
+    elif called(name, VARIANTS) or not (bets := called(name, SIDE_BETS)):
+        variant = variant_of(name)
+        _say(as_object(variant), _text(variant), as_json=as_json)
     else:
-        say(_text(variant))
+        found: Any = bet_object(bets[0]) if len(bets) == 1 else [bet_object(bet) for bet in bets]
+        _say(found, "\n".join(map(_bet_text, bets)), as_json=as_json)
     return Code.DONE
+
+
+def _say(value: object, text: str, *, as_json: bool) -> None:
+    if as_json:
+        say_json(value)
+    else:
+        say(text)
+
+
+# ---------------------------------------------------------------- for machines
 
 
 def as_object(variant: "Variant") -> dict[str, Any]:
@@ -52,63 +71,133 @@ def as_object(variant: "Variant") -> dict[str, Any]:
     return {
         "variant": variant.slug,
         "name": variant.name,
+        "aliases": list(variant.aliases),
         "source": variant.source,
-        "pay_table": {
-            bet: [
-                {
-                    "when": {condition.fact: list(condition.among) for condition in line.when},
-                    "odds": None if line.odds is None else str(line.odds),
-                    "commission": str(line.commission),
-                }
-                for line in lines
-            ]
-            for bet, lines in variant.bets.items()
-        },
+        "memory": variant.memory,
+        "pay_table": {bet: [line_object(line) for line in lines] for bet, lines in variant.bets.items()},
+        "sources": {bet: source for bet, (_, source) in _offers(variant).items()},
+    }
+
+
+def bet_object(bet: "SideBet") -> dict[str, Any]:
+    """A side bet in the same way."""
+    return {
+        "bet": bet.slug,
+        "name": bet.name,
+        "aliases": list(bet.aliases),
+        "source": bet.source,
+        "memory": bet.memory,
+        "pay_table": [line_object(line) for line in bet.lines],
+    }
+
+
+def line_object(line: "Line") -> dict[str, Any]:
+    """One line of a pay table."""
+    return {
+        "when": {condition.fact: list(condition.among) for condition in line.when},
+        "odds": None if line.odds is None else str(line.odds),
+        "commission": str(line.commission),
+    }
+
+
+# ---------------------------------------------------------------- for people
+
+
+def short(line: "Line") -> str:
+    """What a line pays, in a few characters: `8:1`, `1:1 less 5%`, `0.54:1`, `push`."""
+    if line.odds is None:
+        return "push"
+    commission = f" less {decimal(line.commission * 100)}%" if line.commission else ""
+    odds = decimal(line.odds) if line.odds.denominator > 2 else str(line.odds.numerator)
+    return f"{odds}:{1 if line.odds.denominator > 2 else line.odds.denominator}{commission}"
+
+
+def decimal(amount: Fraction) -> str:
+    """Exact where it has up to six decimals, else the fraction."""
+    if 10**6 % amount.denominator:
+        return str(amount)
+    whole, rest = divmod(amount.numerator * (10**6 // amount.denominator), 10**6)
+    return f"{whole}.{rest:06d}".rstrip("0").rstrip(".")
+
+
+def _offers(variant: "Variant") -> Mapping[str, tuple[tuple["Line", ...], str]]:
+    """Every bet of a game with its lines and who wrote them down."""
+    from services.baccarat.catalogue import SIDE_BETS
+
+    return {
+        bet: (lines, SIDE_BETS[bet].source if bet in SIDE_BETS else variant.source)
+        for bet, lines in variant.bets.items()
     }
 
 
 def _text(variant: "Variant") -> str:
-    """The pay table in words."""
-    lines = [f"{variant.name} ({variant.slug})"]
-    for bet, bet_lines in variant.bets.items():
-        lines += [
-            f"  {bet if number == 0 else '':<12}  {_pays(line):<24} {_when(line)}"
-            for number, line in enumerate(bet_lines)
-        ]
-    return "\n".join((*lines, "  The first line that holds pays; where none holds, the bet is lost."))
+    """The panel at the table: the rules of the game, then each bet's lines with their source by number."""
+    offers = _offers(variant)
+    sources = list(dict.fromkeys(source for _, source in offers.values()))
+    head = [f"{variant.name} ({variant.slug})"]
+    if variant.aliases:
+        head.append(f"also called {', '.join(variant.aliases)}")
+    notes = [text for text in (variant.note, variant.memory) if text]
+    paid = [
+        line for bet, (lines, source) in offers.items() for line in _rows(bet, lines, f"[{sources.index(source) + 1}]")
+    ]
+    return "\n".join(
+        (
+            *head,
+            *notes,
+            "",
+            *_rules(),
+            "",
+            *paid,
+            "  The first line that holds pays; where none holds, the bet is lost.",
+            "",
+            *(f"  [{number}] {source}" for number, source in enumerate(sources, start=1)),
+        )
+    )
 
 
-def _pays(line: "Line") -> str:
-    from services.replay.report import exact
-
-    if line.odds is None:
-        return "stake back"
-    commission = f" less {exact(line.commission * 100)}%" if line.commission else ""
-    return f"{line.odds.numerator}:{line.odds.denominator}{commission}"
+def _bet_text(bet: "SideBet") -> str:
+    """A side bet's part of a panel."""
+    also = f", also called {', '.join(bet.aliases)}" if bet.aliases else ""
+    notes = [f"  {text}" for text in (bet.note, bet.memory) if text]
+    return "\n".join((f"{bet.name} ({bet.slug}{also})", *_rows(bet.slug, bet.lines, ""), *notes, f"  {bet.source}"))
 
 
-PHRASES = {
-    ("winner", "player"): "Player wins",
-    ("winner", "banker"): "Banker wins",
-    ("winner", "tie"): "tie",
-    ("natural", "yes"): "natural",
-    ("player_pair", "yes"): "Player's first two cards are of one rank",
-    ("banker_pair", "yes"): "Banker's first two cards are of one rank",
-}
-WORDS = {
-    "player_total": "Player has {}",
-    "banker_total": "Banker has {}",
-    "player_cards": "Player has {} cards",
-    "banker_cards": "Banker has {} cards",
-}
+def _rows(bet: str, lines: "Iterable[Line]", source: str) -> list[str]:
+    """A bet's lines as they are read, and where they are from."""
+    from services.dashboard.words import bet_title, line_in_words
+
+    return [
+        f"  {bet_title(bet) if number == 0 else '':<24} {line_in_words(line)} {source}".rstrip()
+        for number, line in enumerate(lines)
+    ]
 
 
-def _when(line: "Line") -> str:
-    """The conditions of a line as a sentence reads them; a feature without a phrase of its own by its name."""
-    return ", ".join(_said(condition.fact, condition.among) for condition in line.when)
+def _side_bets() -> str:
+    """All side bets in a line each, and the menus."""
+    from services.baccarat.catalogue import MENUS, SIDE_BETS
+
+    bets = [
+        f"{bet.slug:<24} {', '.join(dict.fromkeys(short(line) for line in bet.lines)):<40} {bet.name}{' (*)' if bet.memory else ''}"
+        for bet in SIDE_BETS.values()
+    ]
+    menus = [f"  {menu:<16} {', '.join(of_menu) or 'no side bet'}" for menu, of_menu in MENUS.items()]
+    return "\n".join((*bets, "", "(*) not read in print", "", "menus:", *menus))
 
 
-def _said(fact: str, among: tuple[str, ...]) -> str:
-    if len(among) == 1 and (fact, among[0]) in PHRASES:
-        return PHRASES[fact, among[0]]
-    return WORDS.get(fact, f"{fact.replace('_', ' ')} is {{}}").format(" or ".join(among))
+def _rules() -> list[str]:
+    """How a round goes, the same at every table, from the tableau itself."""
+    from services.baccarat.tableau import BANKER_ROWS, PLAYER_ROW, STOOD, spans
+
+    stood = "".join(row[STOOD] for row in BANKER_ROWS)
+    by_row = [(total, spans(row, "D")) for total, row in enumerate(BANKER_ROWS[:7])]
+    always = [str(total) for total, draws in by_row if draws == "0-9"]
+    rest = [f"on {total} against {draws}" for total, draws in by_row if draws != "0-9"]
+    return [
+        "  Two cards each, the Player's first. Aces count 1, tens and faces 0; the last digit of the sum is the total.",
+        "  8 or 9 on two cards is a natural: nobody draws.",
+        f"  Otherwise the Player draws on {spans(PLAYER_ROW, 'D')} and stands on {spans(PLAYER_ROW, '-')}.",
+        f"  If the Player stood, the Banker draws on {spans(stood, 'D')}. If the Player drew, the Banker draws, by the",
+        f"  points of that card, on {', '.join(always[:-1])} and {always[-1]} always, {', '.join(rest)}.",
+        "  The higher total wins.",
+    ]
