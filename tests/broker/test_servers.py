@@ -25,8 +25,7 @@ def test_the_shared_servers_answer(kafka: str, registry: str, redis_url: str) ->
 def test_the_broker_creates_no_topic_by_itself(kafka: str, prefix: str) -> None:
     admin = AdminClient({"bootstrap.servers": kafka})
     admin.create_topics([NewTopic(f"{prefix}asked-for", 1, 1)])[f"{prefix}asked-for"].result(10)
-    topics = admin.list_topics(timeout=10).topics
-    assert f"{prefix}asked-for" in topics
+    assert local.until(lambda: f"{prefix}asked-for" in admin.list_topics(timeout=10).topics, 10)
     with suppress(KafkaException):
         admin.list_topics(f"{prefix}never", timeout=10)  # asking for it by name is what used to make it
     assert f"{prefix}never" not in admin.list_topics(timeout=10).topics
