@@ -4,7 +4,6 @@ The file is TOML and its keys are the names of the fields. Whatever is wrong is 
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, Final, get_type_hints
 
 from msgspec import Struct, field
 
+from services.baccarat import toml_lines
 from services.baccarat.errors import BadSettings
 from services.runtime.local import default_state_dir
 
@@ -75,10 +75,12 @@ def from_file(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise BadSettings(f"{path}: cannot be read ({one_line(error)}); PUNTO_SETTINGS names a TOML file") from error
     try:
-        found = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadSettings(f"{path}:{line_of_error(text, str(error))}: not TOML: {one_line(error)}") from error
-    return {name: of_value(name, value, f"{path}:{line_of_key(text, name)}: {name}") for name, value in found.items()}
+        found = toml_lines.parse(text)
+    except toml_lines.NotToml as error:
+        raise BadSettings(f"{path}:{error.line}: not TOML: {error}") from error
+    return {
+        name: of_value(name, value, f"{path}:{found.line((name,))}: {name}") for name, value in found.values.items()
+    }
 
 
 def of_text(name: str, text: str, where: str) -> Any:
@@ -117,18 +119,6 @@ def checked(name: str, value: Any, where: str) -> Any:
     if name in for_url and value and not value.startswith(for_url[name]):
         raise BadSettings(f"{where}: must begin with {' or '.join(for_url[name])}, not {value!r}")
     return value
-
-
-def line_of_key(text: str, name: str) -> int:
-    """Counted from 1; where a table of that name begins, if it is one."""
-    key = re.compile(rf"""\s*\[?\s*["']?{re.escape(name)}["']?\s*[.=\]]""")
-    return next((number for number, line in enumerate(text.splitlines(), 1) if key.match(line)), 1)
-
-
-def line_of_error(text: str, message: str) -> int:
-    """The line that the parser's message names; the last one where it only says that the document ended."""
-    named = re.search(r"at line (\d+)", message)
-    return int(named[1]) if named else max(1, len(text.splitlines()))
 
 
 def one_line(error: Exception) -> str:

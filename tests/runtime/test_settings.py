@@ -3,7 +3,6 @@ from pathlib import Path
 import pytest
 
 from services.baccarat.errors import BadSettings
-from services.runtime import settings
 from services.runtime.settings import VARIABLES, Settings, read
 
 
@@ -39,6 +38,7 @@ def test_every_setting_has_a_variable() -> None:
         ('registry = "localhost:8080"\n', 1, "registry: must begin with http:// or https://, not 'localhost:8080'"),
         ('redis = "localhost"\n', 1, "redis: must begin with redis:// or"),
         ('kafka = "a:1"\n[topics]\nx = 1\n', 2, "topics: there is no such setting"),
+        ('kafka = "a:1"\n"partitions" = "x"\n', 2, "partitions: must be a whole number"),
         ('kafka = "a:1"\npartitions = twelve\n', 2, "not TOML: "),
         ('kafka = "a:1\n', 1, "not TOML: "),
         ("partitions", 1, "not TOML: "),
@@ -63,7 +63,3 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_what_is_wrong_in_the_environment_names_the_variable(text: str) -> None:
     with pytest.raises(BadSettings, match=r"^PUNTO_PARTITIONS: must be a whole number, not "):
         read({"PUNTO_PARTITIONS": text})
-
-
-def test_lines_are_found_for_quoted_keys() -> None:
-    assert settings.line_of_key('a = 1\n"kafka" = 2\n', "kafka") == 2
