@@ -562,15 +562,21 @@ class _SharedReader:
         self._positions: dict[Place, int] = {}
 
     async def next(self, wait_ms: int) -> list[Record]:
-        """As of `_Reader`, of the partitions that are this member's now."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(wait_ms / 1000):
-                await self._own()
-                while not (records := self._log.read(self._positions)):
-                    await self._log.changed()
-                    await self._own()
+        """As of `_Reader`, of the partitions that are this member's now.
+
+        Only the wait is bounded: `begin` may speak with a server, and a client that swallows a cancel would then
+        leave the wait without an end.
+        """
+        until_s = asyncio.get_running_loop().time() + wait_ms / 1000
+        while True:
+            await self._own()
+            if records := self._log.read(self._positions):
                 return records
-        return []
+            try:
+                async with asyncio.timeout_at(until_s):
+                    await self._log.changed()
+            except TimeoutError:
+                return []
 
     async def _own(self) -> None:
         """Lets go of what another member has now, and asks where to begin with what is new."""
