@@ -14,11 +14,12 @@ from redis.asyncio.client import PubSub
 from redis.exceptions import RedisError
 
 from services.baccarat.errors import NotReady
-from services.dashboard.redis_model import Beat, Model, Stored, connected, listening
+from services.dashboard.redis_model import Beat, Model, Stored, connected, listening, stay_cancelled
 from services.dashboard.view import SOURCES
 
 LOGGER: Final = logging.getLogger(__name__)
 LOOK_EVERY_S: Final = 1.0  # at the pointer to the epoch
+SUBSCRIBED_WITHIN_S: Final = 5.0
 PULSE_EVERY_S: Final = 2.0  # to pages
 AGAIN_AFTER_S: Final = 0.5
 WAITING_MESSAGES: Final = 2_000  # for one page; one that is slower starts again from a snapshot
@@ -160,10 +161,12 @@ class Feed:
 
     async def _follow(self) -> None:
         while True:
+            stay_cancelled()
             try:
                 async with connected(self._redis_url) as redis, listening(self._redis_url) as ears:
                     self._model = Model(redis, self._prefix)
                     while True:
+                        stay_cancelled()
                         await self._follow_epoch(self._model, ears.pubsub())
             except (RedisError, OSError, TimeoutError) as trouble:
                 self._lose(f"Redis does not answer: {type(trouble).__name__}: {trouble}")
@@ -184,12 +187,12 @@ class Feed:
                 await asyncio.sleep(AGAIN_AFTER_S)
                 return
             await pubsub.subscribe(model.channel(epoch))
-            async with asyncio.timeout(LOOK_EVERY_S * 5):
-                while await pubsub.get_message(timeout=LOOK_EVERY_S) is None:
-                    pass  # the first message says that the subscription stands
+            if await pubsub.get_message(timeout=SUBSCRIBED_WITHIN_S) is None:
+                raise TimeoutError("a subscription is not answered")
             self._start(epoch)
             looked_s = time.monotonic()
             while True:
+                stay_cancelled()
                 message = await pubsub.get_message(ignore_subscribe_messages=True, timeout=LOOK_EVERY_S)
                 if message is not None:
                     self._pass_on(message["data"])

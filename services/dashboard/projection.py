@@ -24,6 +24,7 @@ from services.dashboard.redis_model import (
     decoded,
     family_of,
     parts_of,
+    stay_cancelled,
 )
 from services.dashboard.view import SOURCES, View
 from services.runtime.log import Log, Place
@@ -68,6 +69,7 @@ async def project(
     """
     epoch, broken = "", ""
     while not stop.is_set():
+        stay_cancelled()
         try:
             async with connected(redis_url) as redis:
                 model = Model(redis, prefix)
@@ -121,6 +123,7 @@ class _Projection:
     async def run(self, stop: asyncio.Event) -> None:
         async with self._log.shared_reader(GROUP, list(SOURCES), self._begin) as reader:
             while not stop.is_set():
+                stay_cancelled()
                 records = await reader.next(READ_WITHIN_MS)
                 if records:
                     await self._take([record for record in records if _place(record) in self._positions])

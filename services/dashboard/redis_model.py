@@ -11,6 +11,7 @@
 An epoch is `<log>-<shape of the views>.<number>`. It can all be deleted at any time.
 """
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -94,6 +95,16 @@ async def listening(redis_url: str) -> AsyncIterator[Redis]:
         yield redis
     finally:
         await redis.aclose()
+
+
+def stay_cancelled() -> None:
+    """Raises CancelledError where the task was cancelled and goes on: whoever loops over Redis asks this each time.
+
+    On Python 3.11 the client may swallow a cancel, for it sends by `asyncio.wait_for`; the mark stays on the task.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 class Model:

@@ -1,15 +1,18 @@
 """The scripts, on a real Redis."""
 
+import asyncio
 import json
+from contextlib import suppress
 
 import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from services.baccarat.events import ROUNDS, SETTLEMENTS
-from services.dashboard.redis_model import Model, Write, connected, delta, family_of, parts_of
+from services.dashboard.redis_model import Model, Write, connected, delta, family_of, parts_of, stay_cancelled
 from services.dashboard.rounds_view import RoundsView
 from services.dashboard.view import shape
+from tests.dashboard.conftest import WITHIN_S
 
 PLACE = (ROUNDS, 2)
 
@@ -134,3 +137,21 @@ async def test_a_redis_that_is_not_there_is_an_error_at_once() -> None:
     async with connected("redis://127.0.0.1:1/0") as nowhere:
         with pytest.raises(RedisConnectionError):
             await Model(nowhere, "x").current()
+
+
+async def test_a_cancel_that_the_client_swallowed_is_remembered() -> None:
+    went_on = asyncio.Event()
+
+    async def swallow() -> None:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(WITHIN_S)
+        went_on.set()
+        stay_cancelled()
+
+    task = asyncio.create_task(swallow())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert went_on.is_set()
+    stay_cancelled()  # nobody cancelled this one
