@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from services.baccarat.errors import BadSettings, NotReady, PuntoError, Unusable
-from services.cli import deal, demo, local, replay, run, schemas, topics, variants
+from services.cli import deal, demo, local, odds, replay, run, schemas, tables, topics, variants
 from services.cli import round as one_round
 from services.cli.exits import Code, listed
 from services.cli.output import complain, say, say_json
@@ -56,8 +56,10 @@ COMMANDS: Final = {
     "round": (one_round, "Deal these cards, and explain who draws and why."),
     "replay": (replay, "Judge recorded rounds one by one against the rules."),
     "variants": (variants, "List the variants, or show one's pay table."),
+    "odds": (odds, "What every bet costs, exactly."),
 }
 GROUPS: Final = {
+    "tables": (tables, "What is played at a table, as a file: check, diff, apply."),
     "run": (run, "One service on Kafka; several of the same share the tables."),
     "topics": (topics, "The topics as code: show what differs, and make it so."),
     "schemas": (schemas, "The events' Avro schemas: compatibility, registration."),

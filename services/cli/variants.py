@@ -112,6 +112,11 @@ def short(line: "Line") -> str:
     return f"{odds}:{1 if line.odds.denominator > 2 else line.odds.denominator}{commission}"
 
 
+def short_lines(lines: "Iterable[Line]") -> str:
+    """What a bet's lines pay, each once."""
+    return ", ".join(dict.fromkeys(map(short, lines)))
+
+
 def decimal(amount: Fraction) -> str:
     """Exact where it has up to six decimals, else the fraction."""
     if 10**6 % amount.denominator:
@@ -178,7 +183,7 @@ def _side_bets() -> str:
     from services.baccarat.catalogue import MENUS, SIDE_BETS
 
     bets = [
-        f"{bet.slug:<24} {', '.join(dict.fromkeys(short(line) for line in bet.lines)):<40} {bet.name}{' (*)' if bet.memory else ''}"
+        f"{bet.slug:<24} {short_lines(bet.lines):<40} {bet.name}{' (*)' if bet.memory else ''}"
         for bet in SIDE_BETS.values()
     ]
     menus = [f"  {menu:<16} {', '.join(of_menu) or 'no side bet'}" for menu, of_menu in MENUS.items()]
