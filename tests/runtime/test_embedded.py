@@ -22,7 +22,7 @@ from services.runtime.reading import partition_of
 from services.settlement import SETTLEMENT
 from tests.runtime.harness import BOTH, PARTITIONS, EmbeddedHarness, everything, inputs, perform
 from tests.runtime.plays import BEGIN_MS, play
-from tests.runtime.reference import FACTS, Raw, told_again, told_in, unbalanced
+from tests.runtime.reference import CODEC, FACTS, Raw, told_again, told_in, unbalanced
 from tests.runtime.test_contract import SEED, finish, judge
 
 
@@ -76,7 +76,9 @@ async def running(log: EmbeddedLog, *processors: Processor[Any]) -> AsyncIterato
 def counted(path: Path) -> list[int]:
     """What the counter said, straight from the file."""
     with closing(sqlite3.connect(path)) as sql:
-        return [row[0] for row in sql.execute("SELECT count(*) FROM records WHERE topic = 'rounds' GROUP BY partition")]
+        rows = sql.execute("SELECT value FROM records WHERE topic = 'rounds' ORDER BY partition, \"offset\"").fetchall()
+    facts = [CODEC.decode(ROUNDS, value) for (value,) in rows]
+    return [fact.number for fact in facts if isinstance(fact, InputNoted)]
 
 
 def states(log: EmbeddedLog, *processors: Processor[Any]) -> dict[tuple[str, int], tuple[Any, Any]]:
@@ -206,7 +208,22 @@ async def test_a_disk_that_takes_nothing_loses_nothing(tmp_path: Path) -> None:
         log._sql.execute("PRAGMA query_only = OFF")
         async with running(log, COUNTER):
             await log.append(BETS, [left(3)])
-    assert counted(path) == [3]
+    assert counted(path) == [1, 2, 3]
+
+
+async def test_a_transaction_that_failed_takes_no_offsets(tmp_path: Path) -> None:
+    full = iter([sqlite3.OperationalError("database or disk is full")])
+
+    def fault(point: str) -> None:
+        if point == "before-commit" and (error := next(full, None)) is not None:
+            raise error
+
+    with EmbeddedLog(tmp_path / "log.db", fault=fault) as log:
+        with pytest.raises(NotReady, match="disk is full"):
+            await log.append(BETS, [left(1)])
+        await log.append(BETS, [left(2)])
+        async with log.reader({(BETS, partition_of("T1", 12)): 0}) as reader:
+            assert [(record.offset, record.event) for record in await reader.next(0)] == [(0, left(2))]
 
 
 async def test_a_file_that_cannot_be_read_any_more_is_said_at_the_start(tmp_path: Path) -> None:
@@ -340,7 +357,7 @@ async def test_a_spoilt_snapshot_is_no_snapshot(tmp_path: Path, spoil: str) -> N
                 await log.append(BETS, [left(number)])
         with closing(sqlite3.connect(path)) as sql, sql:
             sql.execute(spoil)
-    assert counted(path) == [3]
+    assert counted(path) == [1, 2, 3]
 
 
 async def test_a_snapshot_of_another_version_of_the_state_is_not_taken(tmp_path: Path) -> None:
