@@ -35,7 +35,7 @@ async def redis(redis_url: str) -> AsyncIterator[Redis]:
 class Table:
     """A stage on a log: what it says is appended, and remembered to be folded by hand."""
 
-    def __init__(self, log: EmbeddedLog, table_id: str, slug: str = "classic") -> None:
+    def __init__(self, log: Log, table_id: str, slug: str = "classic") -> None:
         self.stage = Stage(table_id, slug, seed=3)
         self.table_id = table_id
         self.facts: list[tuple[str, Event]] = []
