@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from services.baccarat.events import Condition, Configuration, Line, Terms
 from services.baccarat.features import FEATURES, Cards, finished, needs_of
+from services.baccarat.policies import policy_faults
 from services.baccarat.shoe import BURN_RULES, END_RULES, MAX_DECKS, MIN_DECKS
 
 # ---------------------------------------------------------------- the line that pays
@@ -128,7 +129,7 @@ def faults(configuration: Configuration) -> tuple[str, ...]:
     wrong = tuple(
         f"{name} is {getattr(how, name)!r}, allowed: {allowed}" for name, (right, allowed) in asked.items() if not right
     )
-    return wrong + tuple(fault for terms in how.pay_table for fault in faults_of(terms))
+    return wrong + policy_faults(how) + tuple(fault for terms in how.pay_table for fault in faults_of(terms))
 
 
 def not_negative(bound: int | None) -> bool:

@@ -59,7 +59,10 @@ from services.baccarat.events import (
     TableSuspended,
     cause_id,
 )
+from services.baccarat.policies import POLICIES, policy_of
 from services.baccarat.table import (
+    BETWEEN_ROUNDS,
+    NEW_SHOE,
     Round,
     Rules,
     Slot,
@@ -334,9 +337,18 @@ def on_shoe_started(told: Telling, event: ShoeStarted) -> None:
     open_shoe(told, event.decks, event.commitment)
     if event.decks != rules.configuration.decks:
         text = f"the shoe holds {event.decks} decks, the table is configured for {rules.configuration.decks}"
-        find(told, "decks-differ", text, "suspended")
-        suspend_once(told, "decks-differ", text)
+        suspend_by_policy(told, "decks-differ", text)
     go_on(told)
+
+
+def suspend_by_policy(told: Telling, code: str, text: str) -> None:
+    """An irregularity that suspends the table unless its policy is to note it."""
+    how = rules.configuration if (rules := latest(told.state)) else None
+    if policy_of(how, code) == "note":
+        find(told, code, text, "noted")
+        return
+    find(told, code, text, "suspended")
+    suspend_once(told, code, text)
 
 
 def suspend_once(told: Telling, cause: str, text: str) -> None:
@@ -360,11 +372,40 @@ def on_card(told: Telling, event: CardDealt) -> None:
     elif is_one_too_many(state, event.card):
         refuse_card(told, event, "card-over-count", f"{state.decks} decks hold no further {event.card}")
     elif state.current is None and burns_left(state) > 0:
-        burn(told, event)
+        burn(told, event, BETWEEN_ROUNDS if state.round_no else NEW_SHOE)
+    elif (code := burned_by_policy(told, event)) is not None:
+        find(told, code, BURNED_BY_POLICY[code], "burned", len(state.dealt) + 1)
+        burn(told, event, code)
     elif state.current is not None and is_open_question(state.current.slots):
         refuse_card(told, event, "card-before-reveal", "a card came while hidden cards leave open who draws")
     else:
         assign(told, event)
+
+
+BURNED_BY_POLICY: Final = {
+    "card-without-opening": "a card came though no betting was opened",
+    "card-in-betting": "a card came while betting was open",
+    "card-unread": "a card's face was not read",
+}
+
+
+def burned_by_policy(told: Telling, event: CardDealt) -> str | None:
+    """Why the house burns this card instead of dealing it, by the table's policies."""
+    state = told.state
+    current = state.current
+    is_early = (
+        current is not None
+        and current.opened is not None
+        and current.closed is None
+        and closing_ms_of(told, event) < current.opened.closes_at_ms
+    )
+    found = {
+        "card-without-opening": current is None,
+        "card-in-betting": is_early,
+        "card-unread": event.card is None,
+    }
+    how = rules.configuration if (rules := latest(state)) else None
+    return next((code for code, is_so in found.items() if is_so and policy_of(how, code) == "burn"), None)
 
 
 def is_one_too_many(state: State, card: Card | None) -> bool:
@@ -375,12 +416,16 @@ def is_one_too_many(state: State, card: Card | None) -> bool:
 
 
 def refuse_card(told: Telling, event: CardDealt, code: str, text: str) -> None:
-    find(told, code, text, "suspended", len(told.state.dealt) + 1)
+    """The card takes no part, and the table waits unless its policy is to go on."""
+    how = rules.configuration if (rules := latest(told.state)) else None
+    goes_on = code in POLICIES and policy_of(how, code) == "set-aside"
+    find(told, code, text, "set-aside" if goes_on else "suspended", len(told.state.dealt) + 1)
     set_aside(told, event.card, code)
-    suspend_once(told, code, text)
+    if not goes_on:
+        suspend_once(told, code, text)
 
 
-def burn(told: Telling, event: CardDealt) -> None:
+def burn(told: Telling, event: CardDealt, reason: str) -> None:
     state = told.state
     card_no = len(state.dealt) + 1
     fact = CardBurned(
@@ -388,7 +433,7 @@ def burn(told: Telling, event: CardDealt) -> None:
         shoe_no=state.shoe_no,
         card_no=card_no,
         card=event.card,
-        reason="new-shoe",
+        reason=reason,
     )
     told.say(replace(fact, left=burns_left(evolve(state, fact))))
     if is_burn_unread(told.state):
@@ -404,12 +449,16 @@ def first_card_ms(event: CardDealt, at_ms: int) -> int:
     return event.scanned_at_ms if believable else at_ms
 
 
+def closing_ms_of(told: Telling, event: CardDealt) -> int:
+    """When betting closes for a round's first card: a margin before it, for brokers' clocks differ."""
+    rules = told.state.in_force
+    return first_card_ms(event, told.at_ms) - (rules.configuration.close_margin_ms if rules else 0)
+
+
 def assign(told: Telling, event: CardDealt) -> None:
     state = told.state
     current = state.current
-    if current is not None and current.opened is not None and current.closed is None:
-        margin_ms = state.in_force.configuration.close_margin_ms if state.in_force else 0
-        close_betting(told, "card", first_card_ms(event, told.at_ms) - margin_ms)
+    close_betting(told, "card", closing_ms_of(told, event))
     slots = current.slots if current else ()
     hand = awaited(slots)
     if hand is None:
@@ -555,8 +604,7 @@ def on_device_report(told: Telling, event: DeviceReported) -> None:
         ruled = decision(told, last, "claimed").winner
         if event.text != ruled:
             text = f"{event.device} claims {event.text!r} for round {last.round_no}, the cards say {ruled.value}"
-            find(told, "claim-differs", text, "suspended")
-            suspend_once(told, "claim-differs", text)
+            suspend_by_policy(told, "claim-differs", text)
             return
     note(told, f"device-{event.what}")
 

@@ -36,6 +36,8 @@ from services.baccarat.events import (
 )
 from services.baccarat.tableau import next_hand
 
+NEW_SHOE: Final = "new-shoe"  # reasons to burn a card
+BETWEEN_ROUNDS: Final = "between-rounds"
 ACTIONS_REMEMBERED: Final = 512  # a dealer's console retries within seconds; this is several shoes of actions
 
 # ---------------------------------------------------------------- the state of one table
@@ -92,7 +94,8 @@ class Rules(Struct, frozen=True):
 class State(Struct, frozen=True, kw_only=True):
     """`current` is the round in progress; `past` the finished ones that can still be corrected, oldest first.
 
-    `rounds_left` is None until the cut card is seen; `burns` are the card numbers of the burn.
+    `rounds_left` is None until the cut card is seen; `burns` are the card numbers of the new shoe's burn, `between` is
+    how many cards are still to be burned before the next round.
     """
 
     table_id: str
@@ -105,6 +108,7 @@ class State(Struct, frozen=True, kw_only=True):
     decks: int = 0
     dealt: tuple[Dealt, ...] = ()
     burns: tuple[int, ...] = ()
+    between: int = 0
     rounds_left: int | None = None
     cut_seen: bool = False
     round_no: int = 0
@@ -190,13 +194,14 @@ def is_burn_unread(state: State) -> bool:
 
 
 def burns_left(state: State) -> int:
-    """How many cards of this shoe are still to be burned; 1 while the rule waits for the first card's face.
+    """How many cards are still to be burned before betting opens; 1 while the rule waits for the first card's face.
 
-    None once a round has begun: a later configuration, or a corrected first card, burns nothing in mid-shoe.
+    Once a round has begun only those between two rounds: a later configuration, or a corrected first card, burns
+    nothing in mid-shoe.
     """
     rules = latest(state)
     if rules is None or state.round_no:
-        return 0
+        return state.between
     burned = tuple(state.dealt[card_no - 1].card for card_no in state.burns)
     how = rules.configuration
     if is_burn_unread(state):
@@ -259,6 +264,7 @@ def fold_shoe_opened(state: State, fact: ShoeOpened) -> State:
         decks=fact.decks,
         dealt=(),
         burns=(),
+        between=0,
         rounds_left=None,
         cut_seen=False,
         round_no=0,
@@ -271,7 +277,10 @@ def fold_shoe_closed(state: State, _: ShoeClosed) -> State:
 
 
 def fold_burned(state: State, fact: CardBurned) -> State:
-    return replace(with_dealt(state, fact.cause_id, fact.card), burns=(*state.burns, fact.card_no))
+    state = with_dealt(state, fact.cause_id, fact.card)
+    if fact.reason == NEW_SHOE:
+        return replace(state, burns=(*state.burns, fact.card_no))
+    return replace(state, between=state.between - 1) if fact.reason == BETWEEN_ROUNDS else state
 
 
 def with_dealt(state: State, cause: str, card: Card | None, round_no: int | None = None) -> State:
@@ -343,11 +352,15 @@ def fold_decided(state: State, _: RoundDecided) -> State:
 
 
 def finished(state: State, one: Round) -> State:
-    """Keeps a finished round for as long as the table's setting says, for corrections."""
+    """Keeps a finished round for as long as the table's setting says, for corrections; a burn may follow it."""
     rules = state.in_force or state.received  # a free hand may come before any opening
     kept = rules.configuration.rounds_kept if rules else 0
     past = (*state.past, one)
-    return replace(state, past=past[len(past) - kept :] if len(past) > kept else past)
+    return replace(
+        state,
+        past=past[len(past) - kept :] if len(past) > kept else past,
+        between=rules.configuration.burn_between if rules else 0,
+    )
 
 
 def fold_revised(state: State, fact: RoundRevised) -> State:

@@ -23,6 +23,7 @@ class HouseRules(Struct, frozen=True, kw_only=True):
     decks: int
     burn_rule: str
     burn_fixed: int
+    burn_between: int = 0
     end_rule: str
     cards_behind_cut: int
 

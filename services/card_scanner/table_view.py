@@ -62,6 +62,7 @@ def house_rules(configuration: Configuration) -> HouseRules:
         decks=configuration.decks,
         burn_rule=configuration.burn_rule,
         burn_fixed=configuration.burn_fixed,
+        burn_between=configuration.burn_between,
         end_rule=configuration.end_rule,
         cards_behind_cut=configuration.cards_behind_cut,
     )
@@ -103,7 +104,7 @@ def _revealed(view: View, _: HiddenCardRevealed) -> View:
 
 
 def _round_over(view: View, _: RoundDecided | RoundVoided) -> View:
-    return replace(view, closes_at_ms=None, card_due=False)
+    return replace(view, closes_at_ms=None, card_due=False, burns_left=view.rules.burn_between if view.rules else 0)
 
 
 def _suspended(view: View, _: TableSuspended) -> View:
