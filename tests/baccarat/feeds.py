@@ -39,6 +39,7 @@ from services.baccarat.events import (
     HiddenCardRevealed,
     InputNoted,
     IrregularityFound,
+    Policy,
     RoundDecided,
     RoundRevised,
     RoundVoided,
@@ -76,16 +77,19 @@ class ByDealer(TypedDict):
     by: str
 
 
-def configured(words: Iterable[str], slug: str = "classic") -> Configuration:
-    """The small table that most situations play at: `betting=dealer` and the like change it."""
-    plain = replace(catalogue.configuration(slug), betting="dealer", burn_rule="none", close_margin_ms=250)
-    return replace(plain, **changes(words))
+def configured(words: Iterable[str]) -> Configuration:
+    """The small table that most situations play at: `betting=dealer` and the like change it, `variant=ez` the game."""
+    changed = changes(words)
+    plain = catalogue.configuration(str(changed.get("variant", "classic")))
+    return replace(plain, **{"betting": "dealer", "burn_rule": "none", "close_margin_ms": 250, **changed})
 
 
-def changes(words: Iterable[str]) -> dict[str, str | int]:
-    """`betting=dealer` and `rounds_kept=3`; 0 and 1 are no and yes."""
+def changes(words: Iterable[str]) -> dict[str, Any]:
+    """`betting=dealer` and `rounds_kept=3`; 0 and 1 are no and yes; `policies=card-unread:burn`."""
     said = dict(word.split("=", 1) for word in words)
-    return {name: READ.get(Configuration.__annotations__[name], int)(value) for name, value in said.items()}
+    policies = said.pop("policies", "")
+    chosen = {"policies": tuple(Policy(*one.split(":")) for one in policies.split(","))} if policies else {}
+    return chosen | {name: READ.get(Configuration.__annotations__[name], int)(value) for name, value in said.items()}
 
 
 class Feed:
