@@ -19,6 +19,7 @@ from services.baccarat.catalogue import MAIN_BETS, MENUS, PAIRS, SIDE_BETS, VARI
 from services.baccarat.errors import BadSettings
 from services.baccarat.events import Condition, Configuration, Line, Policy, Terms
 from services.baccarat.features import FEATURES
+from services.baccarat.policies import POLICIES
 from services.baccarat.toml_lines import Document, NotToml, Path, parse
 
 T = TypeVar("T")
@@ -301,11 +302,11 @@ def configuration_of(reading: Reading, is_zone: Callable[[str], bool]) -> tuple[
     for key, field in BOUNDS.items():
         settings[field] = reading.take(("limits", key), sections["limits"], minor_of(exponent), None)
     settings["time_zone"] = reading.take(("gaming_day", "time_zone"), sections["gaming_day"], zone_of(is_zone), "UTC")
-    policies = reading.section(("policies",), top, None)
-    settings["policies"] = tuple(
-        Policy(code, reading.take(("policies", code), policies, matching(SLUG, "a word such as set_aside"), ""))
-        for code in policies
-    )
+    policies = reading.section(("policies",), top, POLICIES)
+    chosen = {
+        code: reading.take(("policies", code), policies, one_of(*allowed), "") for code, allowed in POLICIES.items()
+    }
+    settings["policies"] = tuple(Policy(code, policy) for code, policy in chosen.items() if policy)
     variant, name, offered = bets_of(reading, top)
     mains = frozenset(offered.mains)
     terms = terms_of(reading, sections["limits"], offered.all, mains, exponent)
@@ -708,7 +709,9 @@ def check_odds(reading: Reading, how: Configuration, favoured: frozenset[str]) -
 def unreachable(terms: Terms, number: int, decks: int) -> str:
     """Why a line can never pay."""
     alone = odds.bet_odds(terms.bet, (terms.lines[number - 1],), decks)
-    why = "the lines before it take all it asks for" if alone.lines[0].ways else f"no round of {decks} decks is so"
+    why = (
+        "the lines before it take all it asks for" if alone.lines[0].ways else f"no round from {52 * decks} cards is so"
+    )
     return f"{terms.bet}, line {number} can never pay: {why}; take it out or mend its conditions"
 
 
