@@ -16,7 +16,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -148,17 +148,16 @@ class EmbeddedLog:
         self._groups: dict[str, list[_SharedReader]] = {}
         self._running: set[str] = set()
         self._closed = False
-        self._lock = _lock_file(path)
-        try:
-            self._sql = sqlite3.connect(path, timeout=0, isolation_level=None)
-            self.log_id = self._open()
-        except sqlite3.Error as error:
-            os.close(self._lock)
-            raise NotReady(f"{path} cannot be used as a log: {error}") from error
-        except NotReady:
-            self._sql.close()
-            os.close(self._lock)
-            raise
+        with ExitStack() as undone:
+            self._lock = _lock_file(path)
+            undone.callback(os.close, self._lock)
+            try:
+                self._sql = sqlite3.connect(path, timeout=0, isolation_level=None)
+                undone.callback(self._sql.close)
+                self.log_id = self._open()
+            except sqlite3.Error as error:
+                raise NotReady(f"{path} cannot be used as a log: {error}") from error
+            undone.pop_all()
 
     def _open(self) -> str:
         """The log's id; a new file gets one."""
@@ -280,7 +279,7 @@ class EmbeddedLog:
             stopping.cancel()
 
     async def caught_up(self, processors: Sequence[Processor[Any]]) -> None:
-        """Returns when each of them has taken every record of its inputs."""
+        """Returns when each of them has taken every record of its inputs; never if what ran them has ended."""
         while True:
             changed = self._changed
             if not any(map(self.lag, processors)):
