@@ -137,7 +137,7 @@ _BASE_GAMES: Final = (
         name="Super 6",
         aliases=NO_COMMISSION_6,
         mains=mains(BANKER_HALF_ON_6),
-        source=f"{MACAU}(2); France, decree of 2 August 2019; wizardofodds.com baccarat appendix 6",
+        source=f"{MACAU}(2); France, decree of 2 Aug 2019; wizardofodds.com baccarat appendix 6",
     ),
     Variant(
         slug="ez",

@@ -70,7 +70,7 @@ def command(
     exact, the same as fractions. Win is what pays more than the stake, loss what returns less. With --stake also
     at_stake: edge and edge_pct in whole minor units, commission_pct of the winnings, null where none is taken.
     """
-    from services.baccarat.odds import outcomes
+    from services.baccarat.odds import left_in_shoe, outcomes
 
     if form not in FORMATS:
         raise BadSettings(f"--format is {form!r}: write {', '.join(FORMATS)}")
@@ -79,7 +79,7 @@ def command(
     asked.removed = cards_of(removed)
     asked.stake_minor = checked_stake(stake)
     asked.commission_rounding = checked_rounding(rounding) or asked.commission_rounding
-    # A shoe that cannot be is said once, not of some bet.
+    left_in_shoe(asked.decks, asked.removed, suits_count=False)  # says what cannot be of the shoe, not of some bet
     ways = outcomes(asked.decks, asked.removed)
     rows = [row_of(asked, bet, lines) for bet, lines in asked.bets.items()]
     if form == "json":

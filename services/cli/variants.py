@@ -202,7 +202,8 @@ def _rules() -> list[str]:
         "  Two cards each, the Player's first. Aces count 1, tens and faces 0; the last digit of the sum is the total.",
         "  8 or 9 on two cards is a natural: nobody draws.",
         f"  Otherwise the Player draws on {spans(PLAYER_ROW, 'D')} and stands on {spans(PLAYER_ROW, '-')}.",
-        f"  If the Player stood, the Banker draws on {spans(stood, 'D')}. If the Player drew, the Banker draws, by the",
-        f"  points of that card, on {', '.join(always[:-1])} and {always[-1]} always, {', '.join(rest)}.",
+        f"  If the Player stood, the Banker draws on {spans(stood, 'D')}.",
+        f"  If the Player drew, the Banker goes by that card's points: it draws on {', '.join(always[:-1])} and {always[-1]},",
+        f"  {', '.join(rest)}.",
         "  The higher total wins.",
     ]
