@@ -30,10 +30,11 @@ class Health:
 
     @property
     def reason(self) -> str:
-        """The first thing that is wrong, in a line; empty when ready."""
-        return next(iter(self._wrong.values()), "")
+        """The last thing that went wrong, in a line; empty when ready."""
+        return next(reversed(self._wrong.values()), "")
 
     def wrong(self, what: str, reason: str) -> None:
+        self._wrong.pop(what, None)
         self._wrong[what] = " ".join(reason.split())
 
     def right(self, what: str) -> None:

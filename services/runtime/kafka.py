@@ -58,11 +58,10 @@ async def run(
             await Member(processor, settings, codec, learn, log_id, health, fault).take_part(stop)
         except Exception as error:  # noqa: BLE001 - the process stays up whatever Kafka does
             health.count("troubles")
+            health.wrong(GROUP, "not in the group")
             health.wrong(KAFKA, say(error))
             LOGGER.warning("%s: %s", processor.name, say(error))
             await until(stop, AGAIN_AFTER_S)
-        finally:
-            health.wrong(GROUP, "not in the group")
 
 
 async def until(stop: asyncio.Event, within_s: float) -> None:

@@ -6,8 +6,9 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final
 
 from services.baccarat.errors import NotReady
 from services.runtime import kafka, kafka_log
@@ -23,9 +24,7 @@ from services.runtime.settings import Settings
 LOGGER: Final = logging.getLogger(__name__)
 AGAIN_AFTER_S: Final = 1.0
 LOG: Final = "log"
-REGISTRY: Final = "registry"
 NOISY: Final = ("aiokafka.producer.sender", "aiokafka.consumer.group_coordinator", "aiokafka.client", "aiokafka.conn")
-S = TypeVar("S")
 
 
 def until_signal(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:
@@ -51,25 +50,18 @@ async def run_processor(
 ) -> None:
     """Rules or settlement on Kafka, until `stop` is set. Raises BadSettings."""
     health = Health(processor.name)
-    async with serving(health, settings.host, settings.http_port):
-        made = await ready_codec(settings, health, stop)
+    async with serving(health, settings.host, settings.http_port), ready_codec(settings, health, stop) as made:
         if made is not None:
             codec, learn = made
             await kafka.run(processor, settings, codec, stop, learn=learn, health=health, fault=fault)
 
 
 async def run_with_log(
-    name: str,
-    settings: Settings,
-    stop: asyncio.Event,
-    work: Callable[[Log, asyncio.Event], Awaitable[None]],
-    *,
-    health: Health | None = None,
+    name: str, settings: Settings, stop: asyncio.Event, work: Callable[[Log, asyncio.Event], Awaitable[None]]
 ) -> None:
     """`work` over Kafka's log, again and again when it raises NotReady, until `stop` is set. Raises BadSettings."""
-    health = health or Health(name)
-    async with serving(health, settings.host, settings.http_port):
-        made = await ready_codec(settings, health, stop)
+    health = Health(name)
+    async with serving(health, settings.host, settings.http_port), ready_codec(settings, health, stop) as made:
         while made is not None and not stop.is_set():
             try:
                 async with kafka_log.open_log(settings, made[0], learn=made[1]) as log:
@@ -83,22 +75,36 @@ async def run_with_log(
                 await until(stop, AGAIN_AFTER_S)
 
 
-async def ready_codec(settings: Settings, health: Health, stop: asyncio.Event) -> tuple[Codec, Reading] | None:
+@asynccontextmanager
+async def ready_codec(
+    settings: Settings, health: Health, stop: asyncio.Event
+) -> AsyncIterator[tuple[Codec, Reading] | None]:
     """With the registry's ids where one is set, as soon as it gives them; None if `stop` was set before."""
     if not settings.registry:
-        return Codec(), nothing_to_learn
-    registry = Registry(settings.registry, topic_prefix=settings.topic_prefix)
+        yield Codec(), nothing_to_learn
+        return
     while not stop.is_set():
         try:
-            codec = Codec(await asyncio.to_thread(registry.register))
+            registry, codec = await asyncio.to_thread(registered, settings)
         except NotReady as error:
-            health.wrong(REGISTRY, str(error))
+            health.wrong(STARTING, str(error))
             LOGGER.warning("%s: %s", health.service, error)
             await until(stop, AGAIN_AFTER_S)
         else:
-            health.right(REGISTRY)
-            return codec, learning(registry, codec)
-    return None
+            with registry:
+                yield codec, learning(registry, codec)
+            return
+    yield None
+
+
+def registered(settings: Settings) -> tuple[Registry, Codec]:
+    """Waits for the network. Raises NotReady, and BadSettings for an address that cannot be one."""
+    registry = Registry(settings.registry, topic_prefix=settings.topic_prefix)
+    try:
+        return registry, Codec(registry.register())
+    except BaseException:
+        registry.close()
+        raise
 
 
 def learning(registry: Registry, codec: Codec) -> Reading:
