@@ -203,7 +203,7 @@ def _rules() -> list[str]:
         "  8 or 9 on two cards is a natural: nobody draws.",
         f"  Otherwise the Player draws on {spans(PLAYER_ROW, 'D')} and stands on {spans(PLAYER_ROW, '-')}.",
         f"  If the Player stood, the Banker draws on {spans(stood, 'D')}.",
-        f"  If the Player drew, the Banker goes by that card's points: it draws on {', '.join(always[:-1])} and {always[-1]},",
+        f"  If the Player drew, the Banker goes by that card's points: it draws on {', '.join(always)},",
         f"  {', '.join(rest)}.",
         "  The higher total wins.",
     ]

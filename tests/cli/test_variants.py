@@ -57,7 +57,7 @@ def test_a_player_reads_what_is_paid_and_who_says_so(capsys: pytest.CaptureFixtu
         "  8 or 9 on two cards is a natural: nobody draws.",
         "  Otherwise the Player draws on 0-5 and stands on 6-7.",
         "  If the Player stood, the Banker draws on 0-5.",
-        "  If the Player drew, the Banker goes by that card's points: it draws on 0, 1 and 2,",
+        "  If the Player drew, the Banker goes by that card's points: it draws on 0, 1, 2,",
         "  on 3 against 0-7 and 9, on 4 against 2-7, on 5 against 4-7, on 6 against 6-7.",
         "  The higher total wins.",
         "",
