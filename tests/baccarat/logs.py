@@ -6,11 +6,12 @@ cancels and forged marks are written between them.
 
 from collections.abc import Callable, Iterable
 from random import Random
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
 from services.baccarat import rounds
+from services.baccarat.books import State
 from services.baccarat.events import (
     BETS,
     ROUNDS,
@@ -22,7 +23,6 @@ from services.baccarat.events import (
     Event,
     Mark,
     RulesInForce,
-    SettlementsFact,
     ShoeClosed,
 )
 from services.runtime.processor import Record, advance
@@ -30,6 +30,7 @@ from services.settlement import SETTLEMENT
 from tests.baccarat.feeds import TABLE, Feed
 
 Place = tuple[int, int]
+F = TypeVar("F")
 
 
 class Logs:
@@ -186,7 +187,7 @@ class Reading:
     def __init__(self, logs: Logs) -> None:
         self.queues: Final = {ROUNDS: logs.rounds, BETS: logs.bets}
         self.next: Final = {ROUNDS: 0, BETS: 0}
-        self.states: dict[str, object] = {}
+        self.states: dict[str, State] = {}
         self.facts: list[Event] = []
 
     def step(self, portions: dict[str, int]) -> bool:
@@ -246,5 +247,6 @@ def by_id(facts: Iterable[Event]) -> dict[str, Event]:
     return told
 
 
-def of(facts: Iterable[Event], *kinds: type[SettlementsFact]) -> list[Event]:
+def of(facts: Iterable[Event], *kinds: type[F]) -> list[F]:
+    """The facts of these types."""
     return [fact for fact in facts if isinstance(fact, kinds)]
