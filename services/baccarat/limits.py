@@ -12,8 +12,8 @@ from typing import Final
 from msgspec import Struct
 
 from services.baccarat import odds, payouts
-from services.baccarat.events import Configuration, Terms
-from services.baccarat.features import FEATURES, TOTALS, needs_of
+from services.baccarat.events import Configuration, Line, Terms
+from services.baccarat.features import TOTALS, needs_of
 
 Refusal = tuple[str, str]  # code and sentence
 Stakes = Mapping[str, int]  # minor units by bet
@@ -36,15 +36,23 @@ class Asked(Struct, frozen=True):
 
 
 @lru_cache(maxsize=256)
+def lines_by_end(lines: tuple[Line, ...], decks: int) -> tuple[int | None, ...]:
+    """Which line of a bet on totals and counts pays, for every end that a round can have."""
+    asked = frozenset((TOTALS,))
+    facts = sorted(payouts.facts_in(lines))
+    columns = [odds.column(decks, (), asked, fact) for fact in facts]
+    if not columns:
+        return (1,) * len(odds.ends(decks, (), asked))
+    known: dict[tuple[str, ...], int | None] = {}
+    for read in dict.fromkeys(zip(*columns, strict=True)):
+        known[read] = payouts.first_match(lines, dict(zip(facts, read, strict=True)).__getitem__)
+    return tuple(known[read] for read in zip(*columns, strict=True))
+
+
+@lru_cache(maxsize=256)
 def joint_lines(pay_table: tuple[Terms, ...], decks: int) -> tuple[tuple[int | None, ...], ...]:
     """Which lines can pay together, for the bets that ask for totals and counts only: one entry a bet."""
-    asked = frozenset((TOTALS,))
-    facts = sorted({fact for terms in pay_table for fact in payouts.facts_in(terms.lines)})
-    together = set()
-    for ended in odds.ends(decks, (), asked):
-        values = {fact: FEATURES[fact].reads(ended.one) for fact in facts}
-        together.add(tuple(payouts.first_match(terms.lines, values.__getitem__) for terms in pay_table))
-    return tuple(sorted(together, key=lambda lines: tuple(line or 0 for line in lines)))
+    return tuple(dict.fromkeys(zip(*(lines_by_end(terms.lines, decks) for terms in pay_table), strict=True)))
 
 
 def winnings(terms: Terms, number: int | None, stake_minor: int, how: Configuration) -> int:

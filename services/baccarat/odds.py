@@ -400,7 +400,7 @@ def _two_more(thirds: tuple[Class, ...], dealt: FirstFour, fifth: int, sixth: in
 
 
 @lru_cache(maxsize=256)
-def _column(decks: int, removed: tuple[Card, ...], needs: frozenset[str], fact: str) -> tuple[str, ...]:
+def column(decks: int, removed: tuple[Card, ...], needs: frozenset[str], fact: str) -> tuple[str, ...]:
     """What a feature reads, of every end."""
     reads = FEATURES[fact].reads
     return tuple(reads(ended.one) for ended in ends(decks, removed, needs))
@@ -411,7 +411,7 @@ def bet_odds(bet: str, lines: tuple[Line, ...], decks: int, removed: tuple[Card,
     facts = sorted(facts_in(lines))
     needs = needs_of(frozenset(facts))
     ended = ends(decks, removed, needs)
-    columns = [_column(decks, removed, needs, fact) for fact in facts]
+    columns = [column(decks, removed, needs, fact) for fact in facts]
     ways_of: dict[tuple[str, ...], int] = {}
     for one, read in zip(ended, zip(*columns, strict=True) if columns else repeat(()), strict=False):
         ways_of[read] = ways_of.get(read, 0) + one.ways

@@ -51,6 +51,7 @@ async def _kafka() -> AsyncIterator["Log"]:
         learn = service.learning(registry, codec)
     async with kafka_log.open_log(told, codec, learn=learn) as log:
         yield log
+    await asyncio.sleep(0.1)  # the loop ends next: connections that were closed are let go of only in a later turn
 
 
 def log_file(state: Path) -> Path:
