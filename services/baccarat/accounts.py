@@ -126,9 +126,6 @@ class _Book:
             self.rounds[place] = replace(self.rounds[place], entries=entries)
         self.copied[place][bet_id] = entry
 
-    def entry(self, place: Place, bet_id: str) -> Entry:
-        return self.rounds[place].entries[bet_id]
-
 
 def _prices(book: _Book, fact: PayTableInForce) -> None:
     book.prices[fact.version] = fact.configuration
