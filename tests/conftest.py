@@ -108,7 +108,8 @@ def container(name: str, port: int) -> Iterator[str]:
 
     testcontainers_config.ryuk_disabled = True  # one more image to pull, to do what leaving this context does
     host_port = local.free_port()
-    starting = DockerContainer(IMAGES[name]).with_bind_ports(port, host_port)
+    starting = DockerContainer(IMAGES[name])
+    starting.ports[str(port)] = ("127.0.0.1", host_port)  # type: ignore[assignment] # nobody else's, though not in its types
     if name == "kafka":
         settings = {
             **local.KAFKA_SETTINGS,
