@@ -8,14 +8,14 @@ from services.baccarat.events import EVENTS_OF, SETTLEMENTS, BetPlaced, Commissi
 from services.runtime.codec import decode_state, encode_state
 from tests.baccarat.facts import facts
 from tests.baccarat.feeds import TABLE
-from tests.baccarat.logs import Logs, read_all
+from tests.baccarat.logs import Logs, read_all, rounds_first
 
 PLAYER_WINS = "9H 2C KD 3S"
 
 
 def state_of(logs: Logs) -> books.State:
     state = books.start(TABLE)
-    for fact in read_all(logs):
+    for fact in read_all(logs, rounds_first()):
         state = books.evolve(state, fact)
     return state
 
