@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from services.baccarat.errors import BadSettings, NotReady, PuntoError, Unusable
-from services.cli import deal, demo, local, odds, replay, run, schemas, tables, topics, variants
+from services.cli import accounts, deal, demo, local, odds, replay, run, schemas, tables, topics, variants
 from services.cli import round as one_round
 from services.cli.exits import Code, listed
 from services.cli.output import complain, say, say_json
@@ -57,6 +57,7 @@ COMMANDS: Final = {
     "replay": (replay, "Judge recorded rounds one by one against the rules."),
     "variants": (variants, "List the variants, or show one's pay table."),
     "odds": (odds, "What every bet costs, exactly."),
+    "accounts": (accounts, "What a table's settlements come to."),
 }
 GROUPS: Final = {
     "tables": (tables, "What is played at a table, as a file: check, diff, apply."),

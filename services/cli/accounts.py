@@ -1,0 +1,142 @@
+"""`punto accounts`: what a table's settlements come to."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from services.baccarat import accounts as books
+from services.baccarat.errors import BadSettings
+from services.baccarat.events import SETTLEMENTS
+from services.cli.exits import Code
+from services.cli.output import complain, say, say_json
+
+if TYPE_CHECKING:
+    from services.baccarat.accounts import Accounts, Result
+
+EXAMPLES = """\
+\b
+Examples:
+  punto accounts T1                             the house's result by gaming day, from Kafka by the settings
+  punto accounts classic-1 --by customer --state ~/.local/state/puntobanco/demo
+  punto accounts T1 --by round --json
+"""
+COLUMNS: Final = ("bets", "stakes", "returns", "commission", "collected", "house win")
+
+
+def command(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="The table's name.")],
+    *,
+    by: Annotated[str, typer.Option(metavar="WHAT", help="day, shoe, round or customer.")] = "day",
+    state: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The embedded log of this folder; default: Kafka.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON, amounts in minor units.")] = False,
+) -> int:
+    """What was staked, returned and won at a table, and what customers still owe. Voided bets are no turnover.
+
+    Amounts are in minor units. A round counts to the gaming day on which its betting opened. Exit code 1 if a round's
+    stakes less returns are not what settlement said the house won.
+
+    As JSON: table, by, results (of each: bets, stakes_minor, winnings_minor, commission_minor, returns_minor,
+    owed_exact, collected_minor, net_minor, house_win_minor), all (the same, in all), debts and imbalances.
+    """
+    splits = {"day": _by_day, "shoe": _by_shoe, "round": _by_round, "customer": _by_customer}
+    if by not in splits:
+        raise BadSettings(f"--by is {by!r}: write {', '.join(splits)}")
+    found = asyncio.run(_accounts(table, state))
+    results = splits[by](found)
+    wrong = {f"{shoe_no}/{round_no}": left for (shoe_no, round_no), left in books.imbalances(found).items()}
+    if as_json:
+        say_json(
+            {
+                "table": table,
+                "by": by,
+                "results": {name: as_object(result) for name, result in results.items()},
+                "all": as_object(books.in_all(found)),
+                "debts": {customer: str(debt) for customer, debt in books.debts(found).items()},
+                "imbalances": wrong,
+            }
+        )
+    else:
+        say(_text(by, {**results, "all": books.in_all(found)}))
+    for name, left in wrong.items():
+        complain(f"{table}: round {name} does not balance: {left} minor units are left")
+    return Code.FOUND if wrong else Code.DONE
+
+
+async def _accounts(table: str, state: Path | None) -> "Accounts":
+    from services.cli.log_of import log_of
+    from services.demo.following import following
+    from services.runtime.gaming_day import gaming_day
+
+    found = books.Accounts()
+    async with log_of(state) as log, following(log, [SETTLEMENTS], [table]) as follower:
+        while not follower.is_live:
+            found = books.fold(found, await follower.next(), gaming_day)
+    return found
+
+
+def _by_day(found: "Accounts") -> "Mapping[str, Result]":
+    return books.by_day(found)
+
+
+def _by_shoe(found: "Accounts") -> "Mapping[str, Result]":
+    return {str(shoe_no): result for shoe_no, result in books.by_shoe(found).items()}
+
+
+def _by_round(found: "Accounts") -> "Mapping[str, Result]":
+    return {f"{shoe_no}/{round_no}": result for (shoe_no, round_no), result in books.by_round(found).items()}
+
+
+def _by_customer(found: "Accounts") -> "Mapping[str, Result]":
+    return books.by_customer(found)
+
+
+def as_object(result: "Result") -> dict[str, Any]:
+    """Every amount in minor units; what is owed as an exact fraction."""
+    return {
+        "bets": result.bets,
+        "stakes_minor": result.stakes_minor,
+        "winnings_minor": result.winnings_minor,
+        "commission_minor": result.commission_minor,
+        "returns_minor": result.returns_minor,
+        "owed_exact": str(result.owed_exact),
+        "collected_minor": result.collected_minor,
+        "net_minor": result.net_minor,
+        "house_win_minor": result.house_win_minor,
+    }
+
+
+def _text(by: str, results: "Mapping[str, Result]") -> str:
+    """In columns."""
+    rows = [
+        [by, *COLUMNS],
+        *(
+            [
+                name,
+                *(
+                    f"{amount:,}"
+                    for amount in (
+                        one.bets,
+                        one.stakes_minor,
+                        one.returns_minor,
+                        one.commission_minor,
+                        one.collected_minor,
+                        one.house_win_minor,
+                    )
+                ),
+            ]
+            for name, one in results.items()
+        ),
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )

@@ -1,0 +1,93 @@
+"""`punto accounts`: a log's settlements, added up."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from services.baccarat.events import SETTLEMENTS, Event, RoundSettled
+from services.cli.main import main
+from services.runtime.embedded import EmbeddedLog
+from tests.baccarat.logs import Logs, read_all
+
+WORDS = "rules/1/commission_mode=owed/burn_rule=none/betting=automatic shoe"
+
+
+def facts_of_a_shoe() -> list[Event]:
+    logs = Logs(words=WORDS)
+    logs.bet("banker", 1_010)
+    logs.bet("player", 500, customer="Di")
+    logs.play("2H 9C KD KS end/1 shoe")
+    logs.bet("tie", 300, customer="Di")
+    logs.bet("banker", 130)
+    logs.play("2H 9C KD KS")
+    return read_all(logs)
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    return written(tmp_path, facts_of_a_shoe())
+
+
+def written(folder: Path, facts: list[Event]) -> Path:
+    async def append() -> None:
+        with EmbeddedLog(folder / "log.sqlite", 3) as log:
+            await log.append(SETTLEMENTS, facts)
+
+    asyncio.run(append())
+    return folder
+
+
+def asked(state: Path, by: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    assert main(["accounts", "T1", "--state", str(state), "--by", by, "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_for_people(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["accounts", "T1", "--state", str(state), "--by", "shoe"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "shoe  bets  stakes  returns  commission  collected  house win",
+        "1        2   1,510    2,020           0         51       -459",
+        "2        2     430      260           0          0        170",
+        "all      4   1,940    2,280           0         51       -289",
+    ]
+
+
+def test_for_machines(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = asked(state, "customer", capsys)
+    assert (found["table"], found["by"], found["imbalances"], found["debts"]) == ("T1", "customer", {}, {"Cy": "13/2"})
+    assert found["results"]["Cy"] == {
+        "bets": 2,
+        "stakes_minor": 1_140,
+        "winnings_minor": 1_140,
+        "commission_minor": 0,
+        "returns_minor": 2_280,
+        "owed_exact": "57",
+        "collected_minor": 51,
+        "net_minor": 1_089,
+        "house_win_minor": -1_089,
+    }
+    assert found["all"]["house_win_minor"] == -289
+
+
+@pytest.mark.parametrize(("by", "names"), [("round", ["1/1", "1/2", "2/1", "2/2"]), ("day", ["1970-01-01"])])
+def test_by_round_and_by_day(by: str, names: list[str], state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = asked(state, by, capsys)
+    assert list(found["results"]) == names
+    assert sum(one["stakes_minor"] for one in found["results"].values()) == 1_940
+
+
+def test_what_does_not_balance_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = [replace(one, house_win_minor=7) if isinstance(one, RoundSettled) else one for one in facts_of_a_shoe()]
+    written(tmp_path, facts)
+    assert main(["accounts", "T1", "--state", str(tmp_path)]) == 1
+    assert "punto: T1: round 1/1 does not balance: -517 minor units are left\n" in capsys.readouterr().err
+
+
+def test_a_split_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["accounts", "T1", "--by", "hour"]) == 2
+    assert "--by is 'hour': write day, shoe, round, customer" in capsys.readouterr().err
