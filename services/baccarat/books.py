@@ -401,11 +401,9 @@ def fold_unanswered(state: State, fact: BetIgnored | CancelRefused) -> State:
     book = remembered(state, (fact.shoe_no, fact.round_no))
     if isinstance(fact, BetIgnored) or book is None:
         return state
-    key = key_of(fact.customer_id, fact.bet_id)
-    if key in book.cancels:
-        return state
     refused = Cancel(fact.customer_id, fact.content_hash, fact.at_ms, refused=True)
-    return with_book(state, replace(book, cancels={**book.cancels, key: refused}))
+    cancels = {**book.cancels, key_of(fact.customer_id, fact.bet_id): refused}
+    return with_book(state, replace(book, cancels=cancels))
 
 
 def fold_cancel(state: State, fact: CancelNoted) -> State:

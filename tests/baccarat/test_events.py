@@ -13,6 +13,7 @@ from services.baccarat.events import (
     SETTLEMENTS,
     TABLE_FEED,
     CustomerLeft,
+    DeadLetter,
     Event,
     FeedEvent,
     cause_id,
@@ -69,6 +70,22 @@ def test_names_that_ids_are_made_of_hold_no_slash_and_are_neither_empty_nor_endl
     left = CustomerLeft(event_id="x", table_id=TABLE, customer_id=name)
     assert "customer_id must be" in (malformed(left) or "")
     assert malformed(replace(left, customer_id="x" * 200)) is None
+
+
+def test_a_dead_letter_may_be_about_any_key() -> None:
+    letter = DeadLetter(
+        event_id="d",
+        table_id="a/b",
+        topic=BETS,
+        partition=0,
+        offset=1,
+        reason="x",
+        text="",
+        sha256="",
+        size=0,
+        head=b"",
+    )
+    assert malformed(letter) is None
 
 
 @pytest.mark.parametrize("name", ["action", "configuration"])
