@@ -1,0 +1,112 @@
+"""Through real Kafka: how long after its card a round is decided and shown, and how many cards are too many.
+
+Services and floor run side by side on one broker and are dealt to in turn; only one of them has work at a time.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Final
+
+from bench.dealer import Dealer
+from bench.observer import Observer, OfFloor, OfServices, Sample, observing
+from bench.processes import FLOOR, PUNTO, running
+from bench.servers import Servers, new_log
+from services.runtime.settings import Settings
+
+SERVICES: Final = ("rules", "settlement", "dashboard")
+TABLES: Final = (1, 50, 500, 1_000)
+WARM_MS: Final = 1_000  # of each turn, before anything counts
+QUIET_S: Final = 1.0
+BURST_CARDS: Final = 15  # a table
+FEW: Final = 8  # tables that need longer, or there is nothing to count
+
+
+def report(at: Servers, tables: Sequence[int], seconds: float, turns: int, say: Callable[[str], None]) -> None:
+    """Says a line a figure."""
+    floor, live = new_log(at, "floor"), new_log(at, "live")
+    with running(FLOOR, SERVICES, floor), running(PUNTO, SERVICES, live), Dealer(at.kafka) as dealer:
+        dealer.tell("floor", floor.topic_prefix)
+        dealer.tell("punto", live.topic_prefix)
+        asyncio.run(measure(dealer, floor, live, tables, seconds, turns, say))
+
+
+async def measure(
+    dealer: Dealer,
+    floor: Settings,
+    live: Settings,
+    tables: Sequence[int],
+    seconds: float,
+    turns: int,
+    say: Callable[[str], None],
+) -> None:
+    """Both are observed from before the first card."""
+    async with (
+        observing(floor, OfFloor(floor.topic_prefix)) as of_floor,
+        observing(live, OfServices(live.topic_prefix)) as of_services,
+    ):
+        seen = {"floor": of_floor, "punto": of_services}
+        for count in tables:
+            async for line in latencies(dealer, seen, count, seconds * (4 if count < FEW else 1), turns):
+                say(line)
+        say(await saturation(dealer, seen, max(tables), turns))
+
+
+async def latencies(
+    dealer: Dealer, seen: dict[str, Observer], tables: int, seconds: float, turns: int
+) -> AsyncIterator[str]:
+    """In turn the floor and the services, at a card a second a table."""
+    samples: dict[str, list[Sample]] = {name: [] for name in seen}
+    pace = dict.fromkeys(seen, 0.0)
+    for name, observer in seen.items():
+        await asyncio.to_thread(dealer.tell, name, tables, 0)
+        await observer.until_quiet(QUIET_S, 60)
+    for turn in range(turns):
+        for name in sorted(seen, reverse=bool(turn % 2)):
+            observer = seen[name]
+            observer.forget()
+            since_ms = time.time() * 1_000 + WARM_MS
+            sent, took_s = await asyncio.to_thread(dealer.tell, name, tables, seconds + WARM_MS / 1_000)
+            await observer.until_quiet(QUIET_S, 60)
+            samples[name] += observer.samples(since_ms)
+            pace[name] = sent / took_s
+    yield f"Kafka, {tables:>5,} tables, {pace['punto']:,.0f} cards/s; p50 / p99 in ms after the card was appended"
+    for what in ("committed_ms", "in_redis_ms"):
+        floor, punto = (sorted(getattr(one, what) for one in samples[name]) for name in ("floor", "punto"))
+        yield f"  {WORDS[what]:<28} {compared(punto, floor)}"
+
+
+WORDS: Final = {"committed_ms": "RoundDecided committed", "in_redis_ms": "Redis written"}
+
+
+def compared(punto: list[float], floor: list[float]) -> str:
+    """Both, and how many times the floor."""
+    if not punto or not floor:
+        return "nothing came"
+    of, by = (percentile(punto, 50), percentile(punto, 99)), (percentile(floor, 50), percentile(floor, 99))
+    ratios = " / ".join(f"{one / other:.2f}" for one, other in zip(of, by, strict=True))
+    return (
+        f"{of[0]:>7,.1f} / {of[1]:>7,.1f}   floor {by[0]:>7,.1f} / {by[1]:>7,.1f}   ratio {ratios}"
+        f"   ({len(punto):,} rounds, {len(floor):,} copies)"
+    )
+
+
+def percentile(ordered: Sequence[float], per_cent: int) -> float:
+    """The nearest rank."""
+    return ordered[min(len(ordered) - 1, len(ordered) * per_cent // 100)]
+
+
+async def saturation(dealer: Dealer, seen: dict[str, Observer], tables: int, turns: int) -> str:
+    """As many cards as fast as they can be appended, until the last of them is in Redis."""
+    best = dict.fromkeys(seen, 0.0)
+    for turn in range(turns):
+        for name in sorted(seen, reverse=bool(turn % 2)):
+            began_s = time.monotonic()
+            sent, _ = await asyncio.to_thread(dealer.tell, name, tables, "burst", BURST_CARDS)
+            await seen[name].until_quiet(2 * QUIET_S, 120)
+            best[name] = max(best[name], sent / (seen[name].heard_s - began_s))
+            seen[name].forget()
+    return (
+        f"Kafka saturates at {best['punto']:,.0f} cards/s, all hops and Redis   floor {best['floor']:,.0f}"
+        f"   ratio {best['punto'] / best['floor']:.2f}   ({tables:,} tables)"
+    )
