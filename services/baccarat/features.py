@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from services.baccarat.cards import POINTS, Card, Hand
+from services.baccarat.cards import POINTS, RANKS, Card, Hand
 from services.baccarat.errors import InvariantBroken
 from services.baccarat.events import Condition
 from services.baccarat.tableau import winner_of
@@ -260,6 +260,12 @@ FEATURES: Final[Mapping[str, Feature]] = {
     ),
     "player_pair": Feature((PAIR,), lambda one: yes(bool(one.player.pair)), YES_NO, "whether the Player has a pair"),
     "banker_pair": Feature((PAIR,), lambda one: yes(bool(one.banker.pair)), YES_NO, "whether the Banker has a pair"),
+    "player_pair_rank": Feature(
+        (PAIR,), lambda one: one.player.pair or "none", (*RANKS, "none"), "the rank of the Player's pair"
+    ),
+    "banker_pair_rank": Feature(
+        (PAIR,), lambda one: one.banker.pair or "none", (*RANKS, "none"), "the rank of the Banker's pair"
+    ),
     "pairs": Feature((PAIR,), pairs, ("none", "one", "two", "same"), "how many hands have a pair"),
     "player_suited": Feature(
         (SUITED,), lambda one: yes(one.player.suited), YES_NO, "whether the Player's first two cards are of one suit"

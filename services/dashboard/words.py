@@ -159,6 +159,8 @@ BY_NUMBER: Final[Mapping[str, str]] = {
     "winner_cards": "on {} cards of the winning hand",
     "loser_cards": "against {} cards of the losing hand",
     "cards": "on {} cards in all",
+    "player_pair_rank": "when the rank of the Player's pair is {}",
+    "banker_pair_rank": "when the rank of the Banker's pair is {}",
     "player_two": "with a Player total of {} on two cards",
     "banker_two": "with a Banker total of {} on two cards",
     "player_third": "with {} points on the Player's third card",

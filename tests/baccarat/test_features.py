@@ -30,6 +30,7 @@ ROUNDS = {
         "margin": "5", "player_cards": "2", "banker_cards": "2", "winner_cards": "2", "loser_cards": "2", "cards": "4",
         "natural": "yes", "player_natural": "yes", "banker_natural": "no", "player_two": "9", "banker_two": "4",
         "player_third": "none", "banker_third": "none", "player_pair": "no", "banker_pair": "yes", "pairs": "one",
+        "player_pair_rank": "none", "banker_pair_rank": "7",
         "player_suited": "yes", "banker_suited": "yes", "player_perfect": "no", "banker_perfect": "yes",
         "perfect_pairs": "1", "colour": "mixed", "player_third_kind": "none", "banker_third_kind": "none",
         "all_faces": "no",
@@ -40,7 +41,8 @@ ROUNDS = {
         "player_third_kind": "face", "banker_third_kind": "face", "all_faces": "yes", "player_third": "0",
     },
     "2D 2H 4H | 3H 3D 2D": {
-        "winner": "tie", "pairs": "two", "colour": "red", "player_total": "8", "natural": "no", "perfect_pairs": "0",
+        "winner": "tie", "pairs": "two", "player_pair_rank": "2", "banker_pair_rank": "3",
+        "colour": "red", "player_total": "8", "natural": "no", "perfect_pairs": "0",
         "player_third_kind": "other", "all_faces": "no", "banker_third": "2",
     },
     "10S 10S 2C | 10S 10S 9H": {
