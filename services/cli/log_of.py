@@ -1,7 +1,7 @@
 """The log that a command works on: Kafka by the settings, or the embedded log of a folder."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,15 +43,15 @@ async def _kafka() -> AsyncIterator["Log"]:
     logging.getLogger("aiokafka").addHandler(logging.NullHandler())
     logging.getLogger("aiokafka").propagate = False
     told = settings.read(os.environ)
-    codec = Codec()
-    learn: Reading = nothing_to_learn
-    if told.registry:
-        registry = Registry(told.registry, topic_prefix=told.topic_prefix)
-        codec = Codec(await asyncio.to_thread(registry.register))
-        learn = service.learning(registry, codec)
-    async with kafka_log.open_log(told, codec, learn=learn) as log:
-        yield log
-    await asyncio.sleep(0.1)  # the loop ends next: connections that were closed are let go of only in a later turn
+    with ExitStack() as held:
+        codec = Codec()
+        learn: Reading = nothing_to_learn
+        if told.registry:
+            registry = held.enter_context(Registry(told.registry, topic_prefix=told.topic_prefix))
+            codec = Codec(await asyncio.to_thread(registry.register))
+            learn = service.learning(registry, codec)
+        async with kafka_log.open_log(told, codec, learn=learn) as log:
+            yield log
 
 
 def log_file(state: Path) -> Path:
