@@ -48,7 +48,7 @@ FETCHED_AHEAD: Final = 4  # batches that wait in a queue before no more are fetc
 LOG_APPEND_TIME: Final = 1
 
 
-class NotAMember(Exception):  # noqa: N818 - no error: somebody else has the partition now
+class NotAMember(Exception):
     """This task's partition is somebody else's."""
 
 

@@ -57,10 +57,18 @@ async def run_processor(
 
 
 async def run_with_log(
-    name: str, settings: Settings, stop: asyncio.Event, work: Callable[[Log, asyncio.Event], Awaitable[None]]
+    name: str,
+    settings: Settings,
+    stop: asyncio.Event,
+    work: Callable[[Log, asyncio.Event], Awaitable[None]],
+    *,
+    health: Health | None = None,
 ) -> None:
-    """`work` over Kafka's log, again and again when it raises NotReady, until `stop` is set. Raises BadSettings."""
-    health = Health(name)
+    """`work` over Kafka's log, again and again when it raises NotReady, until `stop` is set. Raises BadSettings.
+
+    `health` is one that others write to as well; None where only the log counts.
+    """
+    health = health or Health(name)
     async with serving(health, settings.host, settings.http_port), ready_codec(settings, health, stop) as made:
         while made is not None and not stop.is_set():
             try:

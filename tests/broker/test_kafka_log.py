@@ -110,7 +110,7 @@ async def test_members_of_a_group_share_partition_numbers_and_begin_where_they_a
 
 async def until(holds: object) -> None:
     assert callable(holds)
-    while not holds():  # noqa: ASYNC110 - what it waits for is the broker's to say
+    while not holds():
         await asyncio.sleep(0.02)
 
 
@@ -121,7 +121,7 @@ async def test_a_topic_that_is_made_again_is_another_log(settings: Settings) -> 
     admin = AdminClient({"bootstrap.servers": settings.kafka})
     await asyncio.to_thread(admin.delete_topics([name])[name].result)
     async with asyncio.timeout(30):
-        while not await topics.plan(settings):  # noqa: ASYNC110
+        while not await topics.plan(settings):
             await asyncio.sleep(0.05)
     with pytest.raises(NotReady, match="rounds: missing"):
         await log_id_of(settings)
