@@ -1,7 +1,7 @@
 """`punto tables`: what is played at a table, as a file: checked, compared with what is in force, and published."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -189,9 +189,7 @@ def apply(
     said = TableConfigured(
         event_id="", table_id=name, version=0, configuration=found.configuration, by=by, reason=reason
     )
-    done = asyncio.run(
-        _apply(said, state, 0.0 if state else wait, None if nextshoe else f"{file}:{_line(found)}: decks")
-    )
+    done = asyncio.run(_apply(said, state, 0.0 if state else wait, lambda key: at_line(file, found, key), nextshoe))
     if as_json:
         say_json(done)
     else:
@@ -227,11 +225,10 @@ async def _learn(follower: "Follower") -> Known:
     return known
 
 
-async def _apply(said: TableConfigured, state: Path | None, wait_s: float, decks_at: str | None) -> dict[str, Any]:
-    """Publishes under the next version, and waits for the answer.
-
-    Raises BadSettings for a change of decks in mid-shoe, which is said of `decks_at`; None allows it.
-    """
+async def _apply(
+    said: TableConfigured, state: Path | None, wait_s: float, where: Callable[[str], str], nextshoe: bool
+) -> dict[str, Any]:
+    """Publishes under the next version, and waits for the answer. Raises BadSettings for what cannot change now."""
     from services.baccarat.tables import differences
     from services.cli.log_of import log_of
     from services.demo.following import following
@@ -243,10 +240,8 @@ async def _apply(said: TableConfigured, state: Path | None, wait_s: float, decks
         answer = {"table": table, "version": known.version, "differences": changes}
         if not changes:
             return {**answer, "published": False, "answer": "none", "text": f"{table}: nothing to change"}
-        if decks_at is not None and known.shoe_no and wanted.decks != known.decks:
-            text = f"table {table} is in the middle of shoe {known.shoe_no} of {known.decks} decks"
-            remedy = "apply this once the shoe has closed, or with --nextshoe: decks then change with the next shoe"
-            raise BadSettings(f"{decks_at}: {text}; {remedy}")
+        if (refusal := refusal_of(known, said, nextshoe)) is not None:
+            raise BadSettings(f"{where(refusal[0])}: {refusal[1]}")
         version = max(known.version, known.sent) + 1
         said = replace(said, event_id=f"{table}/configured/{version}", version=version)
         await log.append(TABLE_FEED, [said])
@@ -260,8 +255,24 @@ async def _apply(said: TableConfigured, state: Path | None, wait_s: float, decks
     }
 
 
-def _line(found: "Described") -> int:
-    return found.document.line(("decks",)) if found.document else 1
+def refusal_of(known: Known, said: TableConfigured, nextshoe: bool) -> tuple[str, str] | None:
+    """Why a right configuration still cannot be published at this table: the setting, and the sentence."""
+    wanted, before = said.configuration, known.configuration
+    if before is not None and (wanted.currency, wanted.exponent) != (before.currency, before.exponent):
+        text = (
+            f"table {said.table_id} plays in {before.currency} of {before.exponent} decimals, and its debts are in it"
+        )
+        return "currency", f"{text}; open another table for {wanted.currency}"
+    if known.shoe_no and wanted.decks != known.decks and not nextshoe:
+        text = f"table {said.table_id} is in the middle of shoe {known.shoe_no} of {known.decks} decks"
+        remedy = "apply this once the shoe has closed, or with --nextshoe: decks then change with the next shoe"
+        return "decks", f"{text}; {remedy}"
+    return None
+
+
+def at_line(file: Path, found: "Described", key: str) -> str:
+    """`FILE:LINE: key`; the first line where the key is not written."""
+    return f"{file}:{found.document.line((key,)) if found.document else 1}: {key}"
 
 
 async def _answer(follower: "Follower", said: TableConfigured, wait_s: float) -> tuple[str, str]:

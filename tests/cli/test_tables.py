@@ -204,6 +204,17 @@ def test_decks_do_not_change_in_mid_shoe(file: Path, state: Path, capsys: pytest
     assert main(words) == 0
 
 
+def test_a_table_keeps_its_currency(file: Path, state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    append(state, ROUNDS, RulesInForce(**COMMON, version=2, configuration=CLASSIC))
+    file.write_text(PLAIN.replace("EUR", "JPY"))
+    assert main(["tables", "apply", str(file), "--state", str(state)]) == 2
+    assert capsys.readouterr().err == (
+        f"punto: {file}:3: currency: table T1 plays in EUR of 2 decimals, and its debts are in it; "
+        "open another table for JPY\n"
+    )
+    assert sent(state) == []
+
+
 async def answered(event: Event | None) -> tuple[str, str]:
     """What `apply` makes of an answer; None: there is none in time."""
 
