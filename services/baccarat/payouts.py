@@ -114,7 +114,7 @@ def faults(configuration: Configuration) -> tuple[str, ...]:
         "exponent": (0 <= how.exponent <= 8, "0 to 8"),
         "betting_window_ms": (how.betting_window_ms > 0, "more than 0"),
         "close_margin_ms": (how.close_margin_ms >= 0, "0 or more"),
-        "rounds_kept": (how.rounds_kept >= 0, "0 or more"),
+        "rounds_kept": (0 <= how.rounds_kept <= 100, "0 to 100"),
         "openings_remembered": (how.openings_remembered >= max(1, how.rounds_kept), "1 or more, not below rounds_kept"),
         "table_type": (how.table_type in TABLE_TYPES, ", ".join(TABLE_TYPES)),
         "seats": (how.seats >= 0, "0 (any) or more"),

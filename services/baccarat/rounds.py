@@ -63,6 +63,7 @@ from services.baccarat.policies import POLICIES, policy_of
 from services.baccarat.table import (
     BETWEEN_ROUNDS,
     NEW_SHOE,
+    SHOE_STARTED_ALREADY,
     Round,
     Rules,
     Slot,
@@ -332,6 +333,10 @@ def on_shoe_started(told: Telling, event: ShoeStarted) -> None:
     rules = latest(told.state)
     if rules is None:
         find(told, "not-configured", f"a shoe was started before table {event.table_id} was configured")
+        return
+    state = told.state
+    if state.shoe_open and state.shoe_by_dealer and not state.dealt and event.decks == state.decks:
+        note(told, SHOE_STARTED_ALREADY, state.shoe_no)
         return
     end_shoe(told, "new-shoe")
     open_shoe(told, event.decks, event.commitment)
@@ -690,7 +695,7 @@ def on_dealer_started_shoe(told: Telling, event: DealerStartedShoe) -> None:
     state = told.state
     rules = latest(state)
     if event.shoe_no == state.shoe_no and state.shoe_open and not state.dealt:
-        note(told, "shoe-started-already", event.shoe_no)
+        note(told, SHOE_STARTED_ALREADY, event.shoe_no)
     elif rules is None or event.shoe_no != state.shoe_no + 1 or state.shoe_open:
         misfit(told, f"shoe {event.shoe_no} cannot start: {where(state)}")
     else:

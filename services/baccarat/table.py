@@ -36,6 +36,7 @@ from services.baccarat.events import (
 )
 from services.baccarat.tableau import next_hand
 
+SHOE_STARTED_ALREADY: Final = "shoe-started-already"  # the dealer and the device both say so
 NEW_SHOE: Final = "new-shoe"  # reasons to burn a card
 BETWEEN_ROUNDS: Final = "between-rounds"
 ACTIONS_REMEMBERED: Final = 512  # a dealer's console retries within seconds; this is several shoes of actions
@@ -95,7 +96,8 @@ class State(Struct, frozen=True, kw_only=True):
     """`current` is the round in progress; `past` the finished ones that can still be corrected, oldest first.
 
     `rounds_left` is None until the cut card is seen; `burns` are the card numbers of the new shoe's burn, `between` is
-    how many cards are still to be burned before the next round.
+    how many cards are still to be burned before the next round. `shoe_by_dealer`: the device has yet to say that it
+    started the shoe.
     """
 
     table_id: str
@@ -106,6 +108,7 @@ class State(Struct, frozen=True, kw_only=True):
     shoe_no: int = 0
     shoe_open: bool = False
     decks: int = 0
+    shoe_by_dealer: bool = False
     dealt: tuple[Dealt, ...] = ()
     burns: tuple[int, ...] = ()
     between: int = 0
@@ -262,6 +265,7 @@ def fold_shoe_opened(state: State, fact: ShoeOpened) -> State:
         shoe_no=fact.shoe_no,
         shoe_open=True,
         decks=fact.decks,
+        shoe_by_dealer=fact.cause_id.startswith("action/"),
         dealt=(),
         burns=(),
         between=0,
@@ -399,6 +403,8 @@ def fold_resumed(state: State, _: TableResumed) -> State:
 
 
 def fold_noted(state: State, fact: InputNoted) -> State:
+    if fact.what == SHOE_STARTED_ALREADY and not fact.cause_id.startswith("action/"):
+        return replace(state, shoe_by_dealer=False)  # what the device starts next is another shoe
     return replace(state, shoe_no=fact.number) if fact.what == "moved" else state
 
 
