@@ -11,6 +11,7 @@ import typer
 from services.baccarat.errors import BadSettings
 from services.cli.exits import Code
 from services.cli.output import say, say_json
+from services.cli.variants import SIDE
 
 if TYPE_CHECKING:
     from services.baccarat.cards import Card
@@ -23,7 +24,7 @@ Examples:
   punto odds                                    Classic, eight decks
   punto odds super-6 --decks 6 --format json
   punto odds lucky_6                            one side bet
-  punto odds all --format csv                   every game and every side bet
+  punto odds side-bets                          all of them; 'all': every game too
   punto odds --removed "9S 9S KD"               a shoe from which these cards are gone
   punto odds --stake 5 --rounding up            what rounding the commission costs on a stake of 5 minor units
   punto odds house.toml                         the bets of a table file, at its decks and roundings
@@ -50,7 +51,7 @@ class Asked:
 
 def command(
     game: Annotated[
-        str, typer.Argument(metavar="GAME", help="A game or a side bet, by any of its names; 'all'; or a table file.")
+        str, typer.Argument(metavar="GAME", help="A game or side bet by any name, 'side-bets', 'all', or a table file.")
     ] = "classic",
     *,
     decks: Annotated[int | None, typer.Option(metavar="N", help="1 to 12; default: the table file's, or 8.")] = None,
@@ -98,9 +99,9 @@ def asked_of(game: str) -> Asked:
         return of_file(Path(game))
     from services.baccarat.catalogue import SIDE_BETS, VARIANTS, called, variant_of
 
-    if game == ALL:
+    if game in {ALL, SIDE}:
         mains = {f"{slug}/{bet}": lines for slug, one in VARIANTS.items() for bet, lines in one.mains.items()}
-        return Asked(ALL, {**mains, **{slug: bet.lines for slug, bet in SIDE_BETS.items()}})
+        return Asked(game, {**(mains if game == ALL else {}), **{slug: bet.lines for slug, bet in SIDE_BETS.items()}})
     if not called(game, VARIANTS) and (bets := called(game, SIDE_BETS)):
         return Asked(game, {bet.slug: bet.lines for bet in bets})
     variant = variant_of(game)

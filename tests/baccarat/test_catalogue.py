@@ -36,7 +36,7 @@ def test_an_alias_may_be_shared() -> None:
 def test_a_name_that_is_none() -> None:
     with pytest.raises(BadSettings, match=r"no variant is called 'pontoon'; there are classic, "):
         variant_of("pontoon")
-    with pytest.raises(BadSettings, match=r"no side bet is called 'pontoon'; `punto variants --side-bets`"):
+    with pytest.raises(BadSettings, match=r"no side bet is called 'pontoon'; `punto variants side-bets`"):
         side_bet_of("pontoon")
 
 

@@ -68,6 +68,10 @@ def test_the_whole_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
     assert Fraction(tie["edge"]) == bet_odds("tie", VARIANTS["classic-tie-9"].mains["tie"], 8).edge
 
 
+def test_all_side_bets(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [one["bet"] for one in answer(["side-bets"], capsys)["bets"]] == list(SIDE_BETS)
+
+
 def test_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert asked([], capsys).splitlines()[:4] == [
         "classic, 8 decks: Player 44.6247%, Banker 45.8597%, Tie 9.5156%",
