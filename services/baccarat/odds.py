@@ -137,7 +137,7 @@ def outcomes(decks: int, removed: Iterable[Card] = ()) -> Outcomes:
 
 # ---------------------------------------------------------------- every bet
 
-MOST_STEPS: Final = 2_000_000  # of an enumeration: a few seconds
+MOST_STEPS: Final = 3_000_000  # of an enumeration: a few seconds
 ASKS_ALL_CARDS: Final = frozenset({TOTALS, COLOUR, FACES})  # of third cards too
 ASKS_SUITS: Final = frozenset({SUITED, COLOUR})
 

@@ -113,6 +113,10 @@ def matching(pattern: str, what: str) -> Callable[[Any], str]:
     return matched
 
 
+# The largest stake at the longest odds still fits into the 64 bits that a log keeps of an amount.
+MOST_ODDS: Final = 10**6
+MOST_STAKE_MINOR: Final = 10**12
+MOST_BOUND_MINOR: Final = 10**18
 DECIMAL: Final = r"[0-9]{1,12}(?:\.[0-9]{1,12})?"
 RATIO: Final = re.compile(rf"({DECIMAL})\s*(?:(?::|/|\bto\b)\s*({DECIMAL}))?")
 PERCENT: Final = re.compile(rf"({DECIMAL})\s*%")
@@ -135,8 +139,10 @@ def odds_of(value: Any) -> Fraction | None:  # noqa: ANN401
     if value == "push":
         return None
     exact = exact_of(value)
-    if exact is None or exact <= 0:
-        raise Wrong(f'odds are {said(value)}, and that is no number to one; write 8, "0.53", "1/2", "8:1" or "push"')
+    if exact is None or not 0 < exact <= MOST_ODDS:
+        raise Wrong(
+            f'odds are {said(value)}, and that is no number to one up to 1,000,000; write 8, "0.53", "1/2", "8:1" or "push"'
+        )
     return exact
 
 
@@ -149,7 +155,9 @@ def share_of(value: Any) -> Fraction:  # noqa: ANN401
     return share
 
 
-def minor_of(exponent: int) -> Callable[[Any], int]:
+def minor_of(exponent: int, most: int) -> Callable[[Any], int]:
+    """An amount up to `most` minor units."""
+
     def minor(value: Any) -> int:  # noqa: ANN401
         exact = exact_of(value)
         if exact is None or exact < 0:
@@ -157,6 +165,8 @@ def minor_of(exponent: int) -> Callable[[Any], int]:
         amount = exact * 10**exponent
         if amount.denominator != 1:
             raise Wrong(f"is {said(value)}, and the currency has {exponent} decimals")
+        if amount > most:
+            raise Wrong(f"is {said(value)}, and at most {most:,} minor units can be counted; write less")
         return int(amount.numerator)
 
     return minor
@@ -300,7 +310,7 @@ def configuration_of(reading: Reading, is_zone: Callable[[str], bool]) -> tuple[
     settings = {field: value for field, value in settings.items() if value is not None}
     currency, exponent = currency_of(reading, top)
     for key, field in BOUNDS.items():
-        settings[field] = reading.take(("limits", key), sections["limits"], minor_of(exponent), None)
+        settings[field] = reading.take(("limits", key), sections["limits"], minor_of(exponent, MOST_BOUND_MINOR), None)
     settings["time_zone"] = reading.take(("gaming_day", "time_zone"), sections["gaming_day"], zone_of(is_zone), "UTC")
     policies = reading.section(("policies",), top, POLICIES)
     chosen = {
@@ -588,7 +598,9 @@ def terms_of(
                 main=bet in mains,
                 last_round_no=reading.take((*path, "last_round"), values, number_of(1, 200), None),
                 cards_dealt_max=reading.take((*path, "cards_dealt_max"), values, number_of(0, 624), None),
-                payout_max_minor=reading.take((*path, "payout_max"), values, minor_of(exponent), None),
+                payout_max_minor=reading.take(
+                    (*path, "payout_max"), values, minor_of(exponent, MOST_BOUND_MINOR), None
+                ),
             )
         )
     return tuple(found)
@@ -598,7 +610,7 @@ def stakes_of(reading: Reading, path: Path, values: Mapping[str, Any], exponent:
     """Minimum, maximum and step, as far as they are written."""
     found: dict[str, int] = {}
     for key, field in STAKES.items():
-        amount = reading.take((*path, key), values, minor_of(exponent), None)
+        amount = reading.take((*path, key), values, minor_of(exponent, MOST_STAKE_MINOR), None)
         if amount == 0:
             reading.fault((*path, key), "must be more than 0")
         elif amount is not None:
