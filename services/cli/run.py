@@ -199,15 +199,19 @@ async def _show(settings: "Settings", stop: "asyncio.Event") -> None:
 
     health = Health("dashboard")
     prefix = settings.topic_prefix + PREFIX  # those who share a Kafka share a Redis too
+    stale = "the pages do not show all there is"
 
     def note(is_ready: bool) -> None:
         if is_ready:
             health.right(PAGES)
         else:
-            health.wrong(PAGES, "the pages do not show all there is")
+            health.wrong(PAGES, stale)
+
+    def blame(why: str) -> None:
+        health.wrong(PAGES, f"{stale}: {why}")
 
     async def fold(log: "Log", stop: "asyncio.Event") -> None:
-        await project(log, settings.redis, stop, note, prefix=prefix)
+        await project(log, settings.redis, stop, note, prefix=prefix, on_trouble=blame)
 
     note(False)
     async with asyncio.TaskGroup() as group:

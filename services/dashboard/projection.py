@@ -62,9 +62,11 @@ async def project(
     on_ready: Callable[[bool], None],
     *,
     prefix: str = PREFIX,
+    on_trouble: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Runs until `stop` is set. `on_ready` hears True when pages show all there is in the log, and False when not.
 
+    `on_trouble` then hears why, where something outside is to blame.
     Several of them share the partitions of a Kafka log; two over the same partitions do no harm.
     """
     epoch, broken = "", ""
@@ -84,6 +86,7 @@ async def project(
         except (RedisError, NotReady, OSError, TimeoutError) as trouble:
             LOGGER.warning("the dashboard's projection waits: %s: %s", type(trouble).__name__, trouble)
             on_ready(False)
+            on_trouble(blamed(trouble))
             await _pause(stop)
             continue
         on_ready(False)
@@ -96,6 +99,17 @@ async def _epoch(log: Log, model: Model, before: str, broken: str) -> str:
     if before and working is not None and parts_of(working)[0] != family:
         raise NotReady(f"Redis shows another log, or other views, by now: epoch {working}, not of {family}")
     return await model.claim(family, broken, parts_of(before)[1] + 1 if before else 1)
+
+
+def blamed(trouble: Exception) -> str:
+    """What is away, in a line."""
+    match trouble:
+        case NotReady():
+            return str(trouble)
+        case TimeoutError():  # Redis's own is a RedisError
+            return "the log does not answer"
+        case _:
+            return f"Redis does not answer: {trouble}"
 
 
 async def _pause(stop: asyncio.Event) -> None:

@@ -11,10 +11,12 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from services.baccarat.errors import NotReady
+from services.baccarat.events import TABLE_FEED
 from services.runtime import kafka, kafka_log
 from services.runtime.codec import Codec
 from services.runtime.health import STARTING, Health, serving
 from services.runtime.kafka import until
+from services.runtime.kafka_client import Discarded
 from services.runtime.kafka_restore import Reading, nothing_to_learn
 from services.runtime.log import Log
 from services.runtime.processor import Processor
@@ -23,6 +25,8 @@ from services.runtime.settings import Settings
 
 LOGGER: Final = logging.getLogger(__name__)
 AGAIN_AFTER_S: Final = 1.0
+WATCH_EVERY_S: Final = 1.0
+WATCH_WITHIN_S: Final = 3.0
 LOG: Final = "log"
 NOISY: Final = ("aiokafka.producer.sender", "aiokafka.consumer.group_coordinator", "aiokafka.client", "aiokafka.conn")
 
@@ -32,6 +36,7 @@ def until_signal(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:
 
     async def with_signals() -> None:
         stop = asyncio.Event()
+        asyncio.get_running_loop().set_exception_handler(all_but_discarded)
         for sign in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(sign, stop.set)
         await work(stop)
@@ -39,6 +44,12 @@ def until_signal(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:
     for name in NOISY:  # what they warn of is retried; what is not reaches us as an error
         logging.getLogger(name).setLevel(logging.CRITICAL)
     asyncio.run(with_signals())
+
+
+def all_but_discarded(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """What nobody waits for in a producer that was thrown away is no news."""
+    if not isinstance(context.get("exception"), Discarded):
+        loop.default_exception_handler(context)
 
 
 async def run_processor(
@@ -75,12 +86,38 @@ async def run_with_log(
                 async with kafka_log.open_log(settings, made[0], learn=made[1]) as log:
                     health.right(LOG)
                     health.right(STARTING)
-                    await work(log, stop)
+                    async with watched(log, settings, health):
+                        await work(log, stop)
             except NotReady as error:
                 health.count("troubles")
                 health.wrong(LOG, str(error))
                 LOGGER.warning("%s: %s", name, error)
                 await until(stop, AGAIN_AFTER_S)
+
+
+@asynccontextmanager
+async def watched(log: Log, settings: Settings, health: Health) -> AsyncIterator[None]:
+    """Says whether the log answers while work goes on, for work may put up with one that does not."""
+
+    async def watch() -> None:
+        while True:
+            try:
+                async with asyncio.timeout(WATCH_WITHIN_S):
+                    await log.end(TABLE_FEED, 0)
+            except NotReady as error:
+                health.wrong(LOG, str(error))
+            except TimeoutError:
+                health.wrong(LOG, f"Kafka at {settings.kafka} does not answer")
+            else:
+                health.right(LOG)
+            await asyncio.sleep(WATCH_EVERY_S)
+
+    watching = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        watching.cancel()
+        await asyncio.wait({watching})
 
 
 @asynccontextmanager

@@ -3,8 +3,15 @@
 import asyncio
 
 import pytest
+from msgspec.structs import asdict
 
-from tests.runtime.bad_inputs import CASES, judge_case, play
+from services.baccarat.events import DEAD_LETTERS, TABLE_FEED, DeadLetter
+from services.rules import RULES
+from services.runtime.local import free_port
+from services.runtime.service import run_processor
+from services.runtime.settings import Settings
+from tests.broker.test_servers_away import until_it_says
+from tests.runtime.bad_inputs import CARDS, CASES, Seat, judge_case, play
 from tests.runtime.kafka_harness import KafkaHarness
 from tests.runtime.reference import Told
 from tests.runtime.test_contract import judge
@@ -27,3 +34,32 @@ def told(kafka: str, run_token: str) -> Told:
 @pytest.mark.parametrize("name", CASES)
 def test_bad_input_gets_its_answer_and_no_other_table_notices(told: Told, name: str) -> None:
     judge_case(told, name)
+
+
+async def test_a_topic_whose_senders_set_the_time(kafka: str, prefix: str) -> None:
+    """A service that runs refuses what comes meanwhile, at that table alone; one that starts waits and says why."""
+    harness = KafkaHarness(kafka, prefix)
+    await harness.prepare()
+    struck, spared = Seat("struck"), Seat("spared")
+    await harness.start()
+    await harness.append([raw for seat in (struck, spared) for raw in (*seat.begin(), seat.open(1))])
+    await harness.until_told(["struck/1/1/opened", "spared/1/1/opened"])
+    await asyncio.to_thread(harness._stamping, TABLE_FEED, "CreateTime")
+    await harness.append([struck.close(1)])
+    await harness.until_told(["struck/suspension/1"])
+    settings = Settings(**asdict(harness.settings) | {"http_port": free_port()})
+    stop = asyncio.Event()
+    starting = asyncio.create_task(run_processor(RULES, settings, stop))
+    why = f"{prefix}{TABLE_FEED}: message.timestamp.type is CreateTime, must be LogAppendTime"
+    await until_it_says(settings.http_port, 503, why)
+    await asyncio.to_thread(harness._stamping, TABLE_FEED, "LogAppendTime")
+    await until_it_says(settings.http_port, 200, "ready")
+    await harness.append([spared.close(1), *spared.deal(*CARDS), struck.resume(), struck.open(2)])
+    await harness.until_told(["spared/1/1/decided/0", "struck/1/2/opened"])
+    await harness.until_caught_up()
+    stop.set()
+    await starting
+    await harness.stop()
+    letters = [fact for _, fact in judge(harness)[DEAD_LETTERS] if isinstance(fact, DeadLetter)]
+    assert [(letter.table_id, letter.reason) for letter in letters] == [("struck", "no-append-time")]
+    await harness.close()

@@ -5,10 +5,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
+import pytest
 from redis.asyncio import Redis
+from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as NoAnswerError
 
 from services.baccarat.errors import NotReady
 from services.baccarat.events import ROUNDS
+from services.dashboard.projection import blamed
 from services.dashboard.redis_model import Model, connected
 from services.runtime import local
 from services.runtime.embedded import Draft, EmbeddedLog
@@ -279,3 +283,17 @@ async def test_records_that_cannot_be_used_move_the_offset_only(
 async def test_a_stop_is_heard_while_nothing_comes(log: EmbeddedLog, redis_url: str, prefix: str) -> None:
     async with asyncio.timeout(5), projecting(log, redis_url, prefix) as ready:
         await ready.becomes(True)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "why"),
+    [
+        (NotReady("Kafka at k:9092 does not answer"), "Kafka at k:9092 does not answer"),
+        (TimeoutError(), "the log does not answer"),
+        (RedisError("connection refused"), "Redis does not answer: connection refused"),
+        (NoAnswerError("for 5 s"), "Redis does not answer: for 5 s"),
+        (ConnectionResetError("by peer"), "Redis does not answer: by peer"),
+    ],
+)
+def test_it_is_told_what_is_away(trouble: Exception, why: str) -> None:
+    assert blamed(trouble) == why
