@@ -19,7 +19,7 @@ from services.runtime import topics
 from services.runtime.health import STARTING, Health
 from services.runtime.kafka_ids import log_id_of
 from services.runtime.kafka_restore import Codec, Reading, Work, nothing_to_learn
-from services.runtime.kafka_task import FAULT_POINTS, own, say
+from services.runtime.kafka_task import FAULT_POINTS, Lease, own, say
 from services.runtime.processor import Processor
 from services.runtime.settings import Settings
 
@@ -87,9 +87,10 @@ class Member(ConsumerRebalanceListener):  # type: ignore[misc]
         group = settings.topic_prefix + processor.name
         self._consumer: Any = client.new_consumer(settings, committed=True, group=group)
         self._work = Work(processor, settings, codec, learn, group, self, log_id, health, fault)
-        self._tasks: dict[int, tuple[asyncio.Task[None], asyncio.Event]] = {}
+        self._tasks: dict[int, tuple[asyncio.Task[None], Lease]] = {}
         self._ended: list[asyncio.Task[None]] = []
         self._leaving = False
+        self._away = False
 
     async def take_part(self, stop: asyncio.Event) -> None:
         """Until `stop` is set, or the membership cannot go on."""
@@ -130,15 +131,20 @@ class Member(ConsumerRebalanceListener):  # type: ignore[misc]
         self._ended.clear()
 
     async def _probe(self) -> None:
-        """Without news nobody else would notice that Kafka is away."""
+        """Without news nobody else would notice that Kafka is away, nor end what it left open when it went."""
         health = self._work.health
         try:
             async with asyncio.timeout(PROBE_WITHIN_S):
                 await self._consumer.topics()
         except (KafkaError, OSError, TimeoutError):
+            self._away = True
             health.wrong(KAFKA, f"Kafka at {self._work.settings.kafka} does not answer")
         else:
             health.right(KAFKA)
+            if self._away:
+                self._away = False
+                for _, lease in self._tasks.values():
+                    lease.renew()
 
     async def on_partitions_revoked(self, revoked: list[TopicPartition]) -> None:
         """All of them, before every rebalance: each task ends its transaction and is gone when this returns."""
@@ -151,17 +157,17 @@ class Member(ConsumerRebalanceListener):  # type: ignore[misc]
             return
         self._consumer.pause(*assigned)
         for partition in sorted(place.partition for place in assigned):
-            stop = asyncio.Event()
-            task = asyncio.create_task(own(self._work, partition, stop), name=f"{self._work.group}-{partition}")
-            self._tasks[partition] = (task, stop)
+            lease = Lease()
+            task = asyncio.create_task(own(self._work, partition, lease), name=f"{self._work.group}-{partition}")
+            self._tasks[partition] = (task, lease)
         self._work.health.gauge("partitions", "", len(self._tasks))
         self._work.health.right(GROUP)
 
     async def _end(self, partitions: list[int] | tuple[int, ...]) -> None:
         """Asks the tasks to end, and cancels what does not in time."""
         ending = [self._tasks[partition] for partition in partitions if partition in self._tasks]
-        for _, stop in ending:
-            stop.set()
+        for _, lease in ending:
+            lease.end()
         tasks = {task for task, _ in ending}
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=FINISH_WITHIN_S)

@@ -6,7 +6,7 @@ discarded; what it left half done is aborted when the next one with its transact
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Iterable, Sequence
 from typing import Any, Final
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
@@ -25,6 +25,10 @@ QUICK_MS: Final = 10  # between looks at a consumer that reads to an end: marker
 REQUEST_TIMEOUT_MS: Final = 15_000
 RETRY_BACKOFF_MS: Final = 10  # aiokafka's 100 is what a transaction pays when the last one is still being marked
 BATCH_BYTES: Final = 256 * 1024
+
+
+class Discarded(KafkaError):  # type: ignore[misc]
+    """What is left of a discarded producer's sends; nobody asks for it any more."""
 
 
 def new_producer(settings: Settings, transactional_id: str | None) -> Any:
@@ -98,19 +102,22 @@ async def discard(producer: Any) -> None:
     """Ends a producer at once, sending nothing more: `stop` would flush, and without a broker for ever."""
     producer._closed = True  # noqa: SLF001 - aiokafka has no other way to give up
     producer.client.coordinator_lookup = refuse
-    producer._message_accumulator.fail_all(KafkaError("discarded"))  # noqa: SLF001
+    producer._message_accumulator.reenqueue = lambda _batch: None  # noqa: SLF001
+    producer._message_accumulator.fail_all(Discarded("discarded"))  # noqa: SLF001
     sender = producer._sender.sender_task  # noqa: SLF001
     if sender is not None:
         sender.cancel()
         await asyncio.wait({sender}, timeout=STOP_WITHIN_S)
+        if sender.done() and not sender.cancelled():
+            sender.exception()  # it was told to whoever waited for a transaction
     with contextlib.suppress(Exception):
         async with asyncio.timeout(STOP_WITHIN_S):
             await producer.client.close()
 
 
 async def refuse(*_: object) -> None:
-    """Stands in for a look-up that would be tried for ever."""
-    raise KafkaError("discarded")
+    """Stands in for a look-up that would be tried for ever: who waits for it ends as if it was cancelled."""
+    raise asyncio.CancelledError
 
 
 async def read_to(consumer: Any, place: TopicPartition, begin: int, end: int) -> AsyncIterator[list[Any]]:
@@ -151,3 +158,12 @@ async def all_of(futures: Sequence[Awaitable[Any]], *others: Awaitable[Any]) -> 
         if isinstance(one, BaseException):
             raise one
     return found[: len(futures)]
+
+
+async def mark(producer: Any, places: Iterable[TopicPartition], *, commit: bool) -> None:
+    """Ends a transaction in these partitions that has no records: all that it writes is its marks."""
+    async with asyncio.timeout(COMMIT_WITHIN_S):
+        await producer.begin_transaction()
+        for place in places:
+            producer._txn_manager.maybe_add_partition_to_txn(place)  # noqa: SLF001 - `send` would need a record
+        await (producer.commit_transaction() if commit else producer.abort_transaction())

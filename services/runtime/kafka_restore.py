@@ -5,8 +5,9 @@ the committed positions, or after the cause of the last fact or dead letter if t
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 from aiokafka import OffsetAndMetadata, TopicPartition
@@ -20,7 +21,9 @@ from services.runtime.processor import Processor
 from services.runtime.restoring import Cause, cause_of, fold, positions_after
 from services.runtime.settings import Settings
 
-NAMED_CHARACTERS = 300  # of a fact's id, in the metadata of a position: 4,096 bytes are the broker's limit
+LOGGER: Final = logging.getLogger(__name__)
+POSITIONS_HEADER: Final = "positions"  # in a transaction's last record of each topic: where its inputs go on
+NAMED_CHARACTERS: Final = 300  # of a fact's id, in the metadata of a position: 4,096 bytes are the broker's limit
 
 
 class Codec(Protocol):
@@ -75,31 +78,98 @@ class Memory(msgspec.Struct):
     changed: dict[str, None] = {}  # since the last snapshot, in order
 
 
-async def restore(work: Work, partition: int) -> Memory:
+async def restore(work: Work, partition: int, producer: Any) -> Memory:
     """Raises NotReady where the log does not hold what was committed, or holds what cannot be read."""
     processor = work.processor
     inputs = [work.place(topic, partition) for topic in processor.inputs]
     async with asyncio.timeout(client.PROGRESS_WITHIN_S):
         committed = await work.membership.committed(inputs)
-    consumer = client.new_consumer(work.settings, committed=True, wait_ms=client.QUICK_MS)
-    try:
-        await client.start(consumer)
-        place = work.place(processor.snapshots, partition)
-        how = (work.log_id, processor.state_version, processor.state_type)
-        snapshot = await snapshots.read_back(consumer, place, *how)
-        memory = remembered(snapshot)
-        named = committed[inputs[0]].metadata if inputs[0] in committed else ""
-        causes = await fold_output(work, consumer, partition, memory, named)
-        causes += await read_letters(work, consumer, partition, memory)
-    finally:
-        await client.stop_consumer(consumer)
     known = {
         topic: committed[place].offset
         for topic, place in zip(processor.inputs, inputs, strict=True)
         if place in committed
     }
-    memory.positions = positions_after(processor, partition, (known, memory.positions), causes)
+    stable, whole = (client.new_consumer(work.settings, committed=c, wait_ms=client.QUICK_MS) for c in (True, False))
+    try:
+        await client.start(stable)
+        await client.start(whole)
+        await end_hanging(work, partition, producer, stable, whole, known)
+        named = committed[inputs[0]].metadata if inputs[0] in committed else ""
+        return await remember(work, partition, stable, whole, known, named)
+    finally:
+        await client.stop_consumer(stable)
+        await client.stop_consumer(whole)
+
+
+async def end_hanging(
+    work: Work, partition: int, producer: Any, stable: Any, whole: Any, known: Mapping[str, int]
+) -> None:
+    """Ends what a former life left without a mark in the own topics, as it was ended elsewhere.
+
+    A broker that starts may take partitions whose leader it has not heard of for deleted ones: it leaves out their
+    marks and counts the transaction as ended. Its records would then be committed by the next transaction of the same
+    producer id. Committed it was if the positions that it wrote are known; marks without records repeat that there.
+    """
+    snapshots_place = work.place(work.processor.snapshots, partition)
+    places = [snapshots_place, work.place(work.processor.output, partition), work.place(DEAD_LETTERS, partition)]
+    hidden: dict[TopicPartition, Mapping[str, int]] = {}
+    for place in places:
+        (_, begin), (_, end) = await client.ends_of(stable, place), await client.ends_of(whole, place)
+        trail = Trail(work.processor)
+        async for records in client.read_to(whole, place, begin, end):
+            for record in records:
+                trail.follow(record)
+        if trail.causes or (place == snapshots_place and begin < end):
+            hidden[place] = trail.positions
+    if not hidden:
+        return
+    memory = await remember(work, partition, stable, stable, known, "")
+    committed = any(hidden.values()) and all(
+        memory.positions[topic] >= position for positions in hidden.values() for topic, position in positions.items()
+    )
+    LOGGER.warning(
+        "%s %d: %s a transaction that was left open in %s",
+        work.processor.name,
+        partition,
+        "committing" if committed else "aborting",
+        ", ".join(place.topic for place in hidden),
+    )
+    await client.mark(producer, hidden, commit=committed)
+
+
+async def remember(work: Work, partition: int, stable: Any, whole: Any, known: Mapping[str, int], named: str) -> Memory:
+    """Snapshot, facts and dead letters, up to the ends that `whole` sees; what is hidden there is waited for."""
+    processor = work.processor
+    place = work.place(processor.snapshots, partition)
+    how = (work.log_id, processor.state_version, processor.state_type)
+    memory = remembered(await snapshots.read_back(stable, place, *how))
+    trail = Trail(processor)
+    await fold_output(work, stable, whole, partition, memory, trail, named)
+    await read_letters(work, stable, whole, partition, memory, trail)
+    where = (known, memory.positions, trail.positions)
+    memory.positions = positions_after(processor, partition, where, trail.causes.values())
     return memory
+
+
+class Trail:
+    """How far the own records say that the inputs were taken."""
+
+    def __init__(self, processor: Processor[Any]) -> None:
+        self.causes: dict[str, Cause] = {}
+        self.positions: dict[str, int] = {}
+        self._processor = processor
+
+    def follow(self, record: Any) -> bool:
+        """Whether it is an own record: what anybody else wrote there steers nothing."""
+        cause = cause_of(record.headers, self._processor)
+        if cause is None:
+            return False
+        self.causes[cause.topic] = cause
+        for name, value in record.headers:
+            if name == POSITIONS_HEADER:
+                for topic, position in msgspec.json.decode(value, type=dict[str, int]).items():
+                    self.positions[topic] = max(position, self.positions.get(topic, 0))
+        return True
 
 
 def remembered(snapshot: snapshots.Snapshot[Any] | None) -> Memory:
@@ -118,33 +188,30 @@ def remembered(snapshot: snapshots.Snapshot[Any] | None) -> Memory:
     )
 
 
-async def fold_output(work: Work, consumer: Any, partition: int, memory: Memory, named: str) -> list[Cause]:
+async def fold_output(
+    work: Work, stable: Any, whole: Any, partition: int, memory: Memory, trail: Trail, named: str
+) -> None:
     """Folds the own facts after the snapshot; the fact `named` by the committed position must be among all of them."""
     place = work.place(work.processor.output, partition)
-    begin, end = await client.ends_of(consumer, place)
+    begin, end = await client.ends_of(whole, place)
     if begin > memory.output_offset or end < memory.output_offset:
         what = f"{place.topic} {partition} holds facts {begin} to {end}"
         raise NotReady(f"{what}, but the fold must go on at {memory.output_offset}: some are hidden or were deleted")
-    causes: dict[str, Cause] = {}
     seen = named in ("", memory.last_fact[:NAMED_CHARACTERS])
-    async for records in client.read_to(consumer, place, memory.output_offset, end):
+    async for records in client.read_to(stable, place, memory.output_offset, end):
         facts: list[Event] = []
         for record in records:
-            cause = cause_of(record.headers, work.processor)
-            if cause is None:
-                continue  # what anybody else wrote there steers nothing
-            causes[cause.topic] = cause
-            fact = await own_fact(work, place, record)
-            facts.append(fact)
-            seen = seen or fact.event_id[:NAMED_CHARACTERS] == named
-            memory.output_offset = record.offset + 1
+            if trail.follow(record):
+                fact = await own_fact(work, place, record)
+                facts.append(fact)
+                seen = seen or fact.event_id[:NAMED_CHARACTERS] == named
+                memory.output_offset = record.offset + 1
         if facts:
             memory.last_fact = facts[-1].event_id
             memory.states = fold(work.processor, memory.states, facts)
             memory.changed.update(dict.fromkeys(fact.table_id for fact in facts))
     if not seen:
         raise NotReady(f"{place.topic} {partition} does not show fact {named} yet, which was committed")
-    return list(causes.values())
 
 
 async def own_fact(work: Work, place: TopicPartition, record: Any) -> Event:
@@ -156,15 +223,11 @@ async def own_fact(work: Work, place: TopicPartition, record: Any) -> Event:
         raise NotReady(f"{work.processor.name} cannot read its own fact at {where}: {error}") from error
 
 
-async def read_letters(work: Work, consumer: Any, partition: int, memory: Memory) -> list[Cause]:
+async def read_letters(work: Work, stable: Any, whole: Any, partition: int, memory: Memory, trail: Trail) -> None:
     """A dead letter may be all that an input gave."""
     place = work.place(DEAD_LETTERS, partition)
-    begin, end = await client.ends_of(consumer, place)
-    causes: dict[str, Cause] = {}
-    async for records in client.read_to(consumer, place, max(begin, memory.letters_offset), end):
+    begin, end = await client.ends_of(whole, place)
+    async for records in client.read_to(stable, place, max(begin, memory.letters_offset), end):
         for record in records:
-            cause = cause_of(record.headers, work.processor)
-            if cause is not None:
-                causes[cause.topic] = cause
+            trail.follow(record)
         memory.letters_offset = records[-1].offset + 1
-    return list(causes.values())

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
+import msgspec
 from aiokafka import OffsetAndMetadata, TopicPartition
 from aiokafka.errors import CommitFailedError, IllegalStateError
 
@@ -22,7 +23,7 @@ from services.baccarat.events import DEAD_LETTERS
 from services.runtime import kafka_client as client
 from services.runtime import snapshots
 from services.runtime.codec import encode_state
-from services.runtime.kafka_restore import NAMED_CHARACTERS, Memory, Work, restore
+from services.runtime.kafka_restore import NAMED_CHARACTERS, POSITIONS_HEADER, Memory, Work, restore
 from services.runtime.processor import Advance, Record, Written, advance
 from services.runtime.reading import read_record
 from services.runtime.restoring import headers
@@ -52,13 +53,41 @@ class NotAMember(Exception):
     """This task's partition is somebody else's."""
 
 
-async def own(work: Work, partition: int, stop: asyncio.Event) -> None:
-    """Life after life, until `stop` is set or the partition turns out to be somebody else's."""
+class Lease:
+    """What a task is told: that its time is over, or to begin a new life."""
+
+    def __init__(self) -> None:
+        self.over = False
+        self._changed = asyncio.Event()
+
+    @property
+    def changed(self) -> bool:
+        return self._changed.is_set()
+
+    def end(self) -> None:
+        self.over = True
+        self._changed.set()
+
+    def renew(self) -> None:
+        self._changed.set()
+
+    def begin(self) -> None:
+        """A new life begins; what is over stays over."""
+        if not self.over:
+            self._changed.clear()
+
+    async def until_changed(self) -> None:
+        await self._changed.wait()
+
+
+async def own(work: Work, partition: int, lease: Lease) -> None:
+    """Life after life, until the lease is over or the partition turns out to be somebody else's."""
     name = f"{work.processor.name} {partition}"
     rest_s = 0.1
-    while not stop.is_set():
+    while not lease.over:
+        lease.begin()
         work.health.wrong(name, f"{name} is being restored")
-        life = Life(work, partition, stop)
+        life = Life(work, partition, lease)
         try:
             await life.live()
         except NotAMember:
@@ -72,7 +101,7 @@ async def own(work: Work, partition: int, stop: asyncio.Event) -> None:
             rest_s = 0.1 if life.lived else min(2.0, rest_s * 2)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(rest_s):
-                    await stop.wait()
+                    await lease.until_changed()
     work.health.right(name)
 
 
@@ -87,12 +116,12 @@ def say(error: BaseException) -> str:
 class Life:
     """From fencing to the first error; `lived` once it was restored and proved."""
 
-    def __init__(self, work: Work, partition: int, stop: asyncio.Event) -> None:
+    def __init__(self, work: Work, partition: int, lease: Lease) -> None:
         self.lived = False
         self._work = work
         self._processor = work.processor
         self._partition = partition
-        self._stop = stop
+        self._lease = lease
         self._name = f"{work.processor.name} {partition}"
         self._producer: Any = None
         self._queues: dict[str, deque[Record]] = {topic: deque() for topic in work.processor.inputs}
@@ -109,7 +138,7 @@ class Life:
         try:
             await client.start(self._producer)
             work.fault("after-fence")
-            self._memory = await restore(work, self._partition)
+            self._memory = await restore(work, self._partition, self._producer)
             work.health.count("restores")
             await self._prove()
             work.fault("after-restore")
@@ -143,7 +172,7 @@ class Life:
                 await stack.enter_async_context(self._pumping(topic, self._memory.positions[topic]))
                 for topic in self._processor.inputs
             ]
-            stopping = asyncio.create_task(self._stop.wait())
+            stopping = asyncio.create_task(self._lease.until_changed())
             stopping.add_done_callback(lambda _: self._arrived.set())
             stack.callback(stopping.cancel)
             await self._work_off(pumps)
@@ -192,7 +221,7 @@ class Life:
         every_s = settings.snapshot_every_ms / 1000
         snapshot_at = loop.time() + every_s * (self._partition + 1) / settings.partitions  # not all at once
         committed, positions_at = memory.positions, loop.time() + POSITIONS_EVERY_S
-        while not self._stop.is_set():
+        while not self._lease.changed:
             for pump in pumps:
                 if pump.done():
                     pump.result()
@@ -229,15 +258,21 @@ class Life:
         memory, fault = self._memory, self._work.fault
         output = [written for written in done.written if written.topic == self._processor.output]
         last_fact = output[-1].event.event_id if output else memory.last_fact
+        positions = self._positions_after(done)
         marked = {
             self._work.place(topic, self._partition): self._marked(position, last_fact)
-            for topic, position in self._positions_after(done).items()
+            for topic, position in positions.items()
         }
+        last = {written.topic: number for number, written in enumerate(done.written)}
+        said = [(POSITIONS_HEADER, msgspec.json.encode(positions))]
         async with asyncio.timeout(client.COMMIT_WITHIN_S):
             fault("before-begin")
             await self._producer.begin_transaction()
             fault("after-begin")
-            sent = [await self._send(written) for written in done.written]
+            sent = [
+                await self._send(written, said if last[written.topic] == number else [])
+                for number, written in enumerate(done.written)
+            ]
             fault("after-facts")
             offsets = self._producer.send_offsets_to_transaction(marked, self._work.group)
             places = await client.all_of(sent, offsets)
@@ -262,7 +297,7 @@ class Life:
                 memory.letters_offset = max(memory.letters_offset, offset + 1)
                 self._work.health.count("dead_letters")
 
-    async def _send(self, written: Written) -> asyncio.Future[Any]:
+    async def _send(self, written: Written, said: list[tuple[str, bytes]]) -> asyncio.Future[Any]:
         """Whatever the key, a fact goes to the partition of its cause: there it is looked for."""
         place = self._work.place(written.topic, self._partition)
         future: asyncio.Future[Any] = await self._producer.send(
@@ -270,7 +305,7 @@ class Life:
             written.value,
             key=written.table_id.encode(),
             partition=place.partition,
-            headers=headers(self._processor, written.cause),
+            headers=[*headers(self._processor, written.cause), *said],
         )
         return future
 
