@@ -5,12 +5,10 @@ only if it was appended before the close. The outcome joins it later, from `roun
 the marks as they stood in `bets`: if not, somebody else wrote those, and nothing of that book is paid.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from hashlib import sha256
-from typing import Final, TypedDict
-
-from msgspec.structs import replace
+from typing import Final, TypedDict, TypeVar
 
 from services.baccarat import limits, payouts
 from services.baccarat.books import (
@@ -38,7 +36,6 @@ from services.baccarat.books import (
     pricing,
     remembered,
     shoe_end,
-    terms_of,
     version_of,
 )
 from services.baccarat.errors import InvariantBroken
@@ -78,10 +75,13 @@ from services.baccarat.events import (
     RulesInForce,
     SettlementsFact,
     ShoeClosed,
-    Terms,
     cause_id,
 )
 from services.baccarat.limits import Asked
+from services.baccarat.pages import entries, entry
+
+B = TypeVar("B", Bet, BetSettled)
+NOTHING: Final = Fraction(0)
 
 # ---------------------------------------------------------------- telling
 
@@ -141,8 +141,11 @@ def decide(state: State, topic: str, event: Event, at_ms: int) -> tuple[Settleme
 
     Raises InvariantBroken for what cannot be.
     """
+    answer = ANSWERS[topic].get(type(event))
+    if answer is None:
+        return ()  # cards and the table are no business of a book
     told = Telling(state, cause_id(event), at_ms)
-    ANSWERS[topic].get(type(event), on_nothing)(told, event)
+    answer(told, event)
     collect_from_leaving(told)
     return tuple(told.facts)
 
@@ -179,9 +182,9 @@ def on_bet(told: Telling, event: BetPlaced) -> None:
     elif book is None:
         text = f"shoe {event.shoe_no}, round {event.round_no} has not opened, or is no longer remembered"
         ignore(told, event, hashed, "round-unknown", text)
-    elif event.bet_id not in book.bets:
+    elif (known := entry(book.bets, event.bet_id)) is None:
         answer_bet(told, book, event, hashed)
-    elif book.bets[event.bet_id].content_hash != hashed:
+    elif known.content_hash != hashed:
         ignore(told, event, hashed, "id-reused", f"bet {event.bet_id} was answered with other content")
 
 
@@ -204,8 +207,7 @@ def ignore(told: Telling, event: BetPlaced, hashed: str, code: str, text: str) -
 
 
 def answer_bet(told: Telling, book: Book, event: BetPlaced, hashed: str) -> None:
-    terms = terms_of(told.state, book, event.bet)
-    refusal = refusal_of(told, book, terms, event)
+    refusal = refusal_of(told, book, event)
     what = f"{event.shoe_no}/{event.round_no}/{event.bet_id}"
     if refusal is not None:
         code, text = refusal
@@ -239,7 +241,7 @@ def answer_bet(told: Telling, book: Book, event: BetPlaced, hashed: str) -> None
     )
 
 
-def refusal_of(told: Telling, book: Book, terms: Terms | None, event: BetPlaced) -> tuple[str, str] | None:
+def refusal_of(told: Telling, book: Book, event: BetPlaced) -> tuple[str, str] | None:
     """The first reason to reject a bet, as code and sentence; None to accept it."""
     if book.closed or told.at_ms >= book.opened.closes_at_ms:
         closed_ms = book.mark.closed_at_ms if book.mark else book.opened.closes_at_ms
@@ -248,16 +250,18 @@ def refusal_of(told: Telling, book: Book, terms: Terms | None, event: BetPlaced)
     if cancel is not None and not cancel.refused:
         return "cancelled", f"bet {event.bet_id} was cancelled before it came"
     how = pricing(told.state, book)
+    terms = next((terms for terms in how.pay_table if terms.bet == event.bet), None) if how else None
     if terms is None or how is None:
         return "bet-unknown", f"this table does not offer {event.bet!r}"
     if event.currency != how.currency:
         return "wrong-currency", f"this table plays in {how.currency}, not {event.currency}"
+    own = entry(book.staked, event.customer_id) or {}
     asked = Asked(
         terms,
         how,
         event.stake_minor,
         event.seat,
-        book.staked.get(event.customer_id, {}),
+        own,
         book.table,
         book.round_no,
         book.opened.cards_dealt,
@@ -308,7 +312,7 @@ def refusal_of_cancel(told: Telling, book: Book | None, event: BetCancelled) -> 
         return "round-unknown", f"shoe {event.shoe_no}, round {event.round_no} has not opened, or is over for long"
     if book.closed or told.at_ms >= book.opened.closes_at_ms:
         return "late", "betting has closed"
-    bet = book.bets.get(event.bet_id)
+    bet = entry(book.bets, event.bet_id)
     if bet is not None and bet.customer_id != event.customer_id:
         return "not-yours", f"bet {event.bet_id} is another customer's"
     if bet is not None and bet.standing == REJECTED:
@@ -378,7 +382,10 @@ def close_book(told: Telling, book: Book, mark: BettingClosed | None) -> None:
             shoe_no=book.shoe_no,
             round_no=book.round_no,
             mark=mark,
-            sums=sums_of(told.state, book, ()),
+            sums=tuple(
+                BetSum(name, len(bets), sum(bet.stake_minor for bet in bets))
+                for name, bets in by_name(told.state, book, live_bets(book)).items()
+            ),
         )
     )
 
@@ -450,7 +457,7 @@ def reason_to_void(book: Book, bet: Bet, closed_at_ms: int) -> str:
     """Why a bet does not outlive the close; empty if it does."""
     if bet.at_ms >= closed_at_ms:
         return "late"
-    cancel = book.cancels.get(key_of(bet.customer_id, bet.bet_id))
+    cancel = book.cancels.get(key_of(bet.customer_id, bet.bet_id)) if book.cancels else None
     return "cancelled" if takes_effect(cancel, closed_at_ms) else ""
 
 
@@ -607,8 +614,9 @@ def apply(told: Telling, book: Book, event: Outcome) -> None:
 
 def take_back(told: Telling, book: Book) -> None:
     """Reverses what the last settled revision paid."""
-    for paid in book.paid:
-        bet = book.bets[paid.bet_id]
+    bets = {bet.bet_id: bet for bet in entries(book.bets)}
+    for paid in entries(book.paid):
+        bet = bets[paid.bet_id]
         told.say(
             BetReversed(
                 **told.about(f"{book.shoe_no}/{book.round_no}/{bet.bet_id}/reversed/{book.paid_revision}"),
@@ -646,7 +654,7 @@ def settle(told: Telling, book: Book, event: RoundDecided | RoundRevised) -> Non
         number = lines[bet.bet]
         line = None if number is None else paying[bet.bet][number - 1]
         came_to = payouts.amounts(line, bet.stake_minor, how.winnings_rounding, how.commission_rounding)
-        owed = Fraction(0)
+        owed = NOTHING
         if how.commission_mode == "owed" and line is not None and line.odds is not None:
             owed = bet.stake_minor * line.odds * line.commission
             came_to = payouts.Amounts(came_to.winnings_minor, 0, bet.stake_minor + came_to.winnings_minor)
@@ -672,31 +680,33 @@ def settle(told: Telling, book: Book, event: RoundDecided | RoundRevised) -> Non
     say_settled(told, book, event.revision, tuple(settled), void=False, claimed=True)
 
 
-def sums_of(state: State, book: Book, settled: tuple[BetSettled, ...]) -> tuple[BetSum, ...]:
-    """What each bet name came to, in the order of the pay table; bets not settled yet count with their stakes."""
+def by_name(state: State, book: Book, bets: Iterable[B]) -> dict[str, list[B]]:
+    """The bets under their names, in the order of the pay table; names without a bet are left out."""
     how = pricing(state, book)
-    sums = {terms.bet: BetSum(terms.bet, 0, 0) for terms in how.pay_table} if how else {}
-    for fact in settled:
-        one = sums[fact.bet]
-        sums[fact.bet] = BetSum(
-            fact.bet,
-            one.count + 1,
-            one.stakes_minor + fact.stake_minor,
-            one.winnings_minor + fact.winnings_minor,
-            one.commission_minor + fact.commission_minor,
-            one.returns_minor + fact.return_minor,
-        )
-    for bet in () if settled else live_bets(book):
-        one = sums[bet.bet]
-        sums[bet.bet] = replace(one, count=one.count + 1, stakes_minor=one.stakes_minor + bet.stake_minor)
-    return tuple(one for one in sums.values() if one.count)
+    found: dict[str, list[B]] = {terms.bet: [] for terms in how.pay_table} if how else {}
+    for bet in bets:
+        found[bet.bet].append(bet)
+    return {name: of_name for name, of_name in found.items() if of_name}
+
+
+def sum_of(name: str, settled: list[BetSettled]) -> BetSum:
+    """What one bet name came to."""
+    return BetSum(
+        name,
+        len(settled),
+        sum(fact.stake_minor for fact in settled),
+        sum(fact.winnings_minor for fact in settled),
+        sum(fact.commission_minor for fact in settled),
+        sum(fact.return_minor for fact in settled),
+    )
 
 
 def say_settled(
     told: Telling, book: Book, revision: int, settled: tuple[BetSettled, ...], *, void: bool, claimed: bool
 ) -> None:
     """The round's totals, which balance: stakes = returns + house win."""
-    sums = sums_of(told.before, book, settled) if settled else ()  # prices do not change by settling
+    of_names = by_name(told.before, book, settled)  # prices do not change by settling
+    sums = tuple(sum_of(name, facts) for name, facts in of_names.items())
     stakes = sum(one.stakes_minor for one in sums)
     returns = sum(one.returns_minor for one in sums)
     told.say(
@@ -713,7 +723,7 @@ def say_settled(
             sums=sums,
             void=void,
             claimed=claimed,
-            owed_exact=sum((fact.owed_exact for fact in settled), Fraction(0)),
+            owed_exact=sum((fact.owed_exact for fact in settled if fact.commission_owed), NOTHING),
         )
     )
 
@@ -745,10 +755,6 @@ def on_resume(told: Telling, event: BookResumeOrdered) -> None:
         void_book(told, book, "book_suspended", revision, claimed=book.outcome is not None)
     else:
         apply(told, book, book.outcome)
-
-
-def on_nothing(_told: Telling, _event: Event) -> None:
-    """What is no business of a book: cards and the table."""
 
 
 # By topic: a mark in `bets` steers, its twin in `rounds` comes second (`ready`) and says how far `rounds` was consumed.

@@ -38,8 +38,8 @@ from services.baccarat.events import (
     RoundRevised,
     RoundSettled,
     RoundVoided,
-    Terms,
 )
+from services.baccarat.pages import Pages, entries, entry, with_entry
 
 OPENINGS_KNOWN: Final = 512  # an opening that comes again after so many would be taken for a new one
 VERSIONS_PRICED: Final = 8  # a round may open under one of so many last versions, or under that of a remembered book
@@ -135,8 +135,8 @@ class Book(Struct, frozen=True, kw_only=True):
     """`mark` is the close as it stood in `bets`; None in a closed book whose round was ended by another mark.
 
     `bets` are all answered ones by bet id, in their order; `cancels` are by customer and bet id, `staked` sums accepted
-    stakes by customer and then bet, `table` those of all customers by bet. `revision` is None until settled once,
-    `order` counts openings in `bets`. A book is `priced` if the version it names was known when it opened.
+    stakes by customer and then bet, `table` those of all customers by bet; `paid` is by bet id. `revision` is None
+    until settled once, `order` counts openings in `bets`. A book is `priced` if its version was known when it opened.
     """
 
     shoe_no: int
@@ -147,15 +147,15 @@ class Book(Struct, frozen=True, kw_only=True):
     priced: bool
     closed: bool = False
     mark: BettingClosed | None = None
-    bets: dict[str, Bet] = {}
+    bets: Pages[Bet] = ()
     cancels: dict[str, Cancel] = {}
-    staked: dict[str, dict[str, int]] = {}
+    staked: Pages[dict[str, int]] = ()
     table: dict[str, int] = {}
     suspended: str = ""
     suspensions: int = 0
     outcome: RoundDecided | RoundRevised | RoundVoided | None = None
     revision: int | None = None
-    paid: tuple[Paid, ...] = ()
+    paid: Pages[Paid] = ()
     paid_revision: int | None = None
     forgotten: bool = False
 
@@ -230,12 +230,6 @@ def prices_of(state: State, version: int) -> Prices | None:
     return next((prices for prices in state.prices if prices.version == version), None)
 
 
-def terms_of(state: State, book: Book, bet: str) -> Terms | None:
-    """The terms of a bet in this book's round; None if the table does not offer it."""
-    how = pricing(state, book)
-    return next((terms for terms in how.pay_table if terms.bet == bet), None) if how else None
-
-
 def pricing(state: State, book: Book) -> Configuration | None:
     """What prices this book's bets; None if its version was not known when it opened."""
     prices = prices_of(state, book.version) if book.priced else None
@@ -287,7 +281,7 @@ def shoe_end(state: State, shoe_no: int) -> ShoeEnd | None:
 
 def live_bets(book: Book) -> tuple[Bet, ...]:
     """The accepted bets whose stake is still in play, in the order they were taken."""
-    return tuple(bet for bet in book.bets.values() if bet.standing == ACCEPTED)
+    return tuple(bet for bet in entries(book.bets) if bet.standing == ACCEPTED)
 
 
 # ---------------------------------------------------------------- evolve
@@ -337,9 +331,9 @@ def fold_opened(state: State, fact: BookOpened) -> State:
     )
 
 
-def taken(book: Book) -> dict[str, Bet]:
+def taken(book: Book) -> Pages[Bet]:
     """The bets that were accepted, without the answers that are remembered for retries only."""
-    return {bet_id: bet for bet_id, bet in book.bets.items() if bet.standing != REJECTED}
+    return tuple({bet_id: bet for bet_id, bet in page.items() if bet.standing != REJECTED} for page in book.bets)
 
 
 def dropped(state: State) -> State:
@@ -365,14 +359,14 @@ def fold_accepted(state: State, fact: BetAccepted) -> State:
     book = book_of(state, (fact.shoe_no, fact.round_no))
     if book is None:
         return state
-    own = book.staked.get(fact.customer_id, {})
+    own = entry(book.staked, fact.customer_id) or {}
     bet = Bet(fact.bet_id, fact.customer_id, fact.bet, fact.stake_minor, fact.at_ms, fact.content_hash, ACCEPTED)
     return with_book(
         state,
         replace(
             book,
-            bets={**book.bets, fact.bet_id: bet},
-            staked={**book.staked, fact.customer_id: added(own, fact.bet, fact.stake_minor)},
+            bets=with_entry(book.bets, fact.bet_id, bet),
+            staked=with_entry(book.staked, fact.customer_id, added(own, fact.bet, fact.stake_minor)),
             table=added(book.table, fact.bet, fact.stake_minor),
         ),
     )
@@ -393,7 +387,7 @@ def fold_rejected(state: State, fact: BetRejected) -> State:
     if book is None:
         return state
     bet = Bet(fact.bet_id, fact.customer_id, "", 0, fact.at_ms, fact.content_hash, REJECTED)
-    return with_book(state, replace(book, bets={**book.bets, fact.bet_id: bet}))
+    return with_book(state, replace(book, bets=with_entry(book.bets, fact.bet_id, bet)))
 
 
 def fold_unanswered(state: State, fact: BetIgnored | CancelRefused) -> State:
@@ -417,10 +411,10 @@ def fold_cancel(state: State, fact: CancelNoted) -> State:
 
 def fold_voided(state: State, fact: BetVoided) -> State:
     book = book_of(state, (fact.shoe_no, fact.round_no))
-    if book is None or fact.bet_id not in book.bets:
+    bet = entry(book.bets, fact.bet_id) if book else None
+    if book is None or bet is None:
         return state
-    bet = replace(book.bets[fact.bet_id], standing=VOIDED)
-    return with_book(state, replace(book, bets={**book.bets, fact.bet_id: bet}))
+    return with_book(state, replace(book, bets=with_entry(book.bets, fact.bet_id, replace(bet, standing=VOIDED))))
 
 
 def fold_settled(state: State, fact: BetSettled) -> State:
@@ -432,7 +426,7 @@ def fold_settled(state: State, fact: BetSettled) -> State:
         state = owing(state, fact.customer_id, name, fact.owed_exact)
     paid = Paid(fact.bet_id, fact.winnings_minor, fact.commission_minor, fact.return_minor, fact.owed_exact)
     earlier = book.paid if book.paid_revision == fact.revision else ()
-    return with_book(state, replace(book, paid=(*earlier, paid), paid_revision=fact.revision))
+    return with_book(state, replace(book, paid=with_entry(earlier, fact.bet_id, paid), paid_revision=fact.revision))
 
 
 def owing(state: State, customer_id: str, name: str, more_exact: Fraction) -> State:
