@@ -1,4 +1,7 @@
-"""`python -m bench [WHAT ...]`: figures, each beside what it is to be compared with, after a line about the machine."""
+"""`python -m bench [WHAT ...]`: figures, each beside what it is to be compared with, after a line about the machine.
+
+Without WHAT everything but the soak, small enough for some four minutes; `all` is the same, long enough to be trusted.
+"""
 
 import argparse
 import logging
@@ -31,29 +34,32 @@ def say(line: str) -> None:
 def asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Speed and memory, on this machine.")
     parser.add_argument(
-        "what", nargs="*", default=["all"], choices=[*ALONE, *ON_SERVERS, "all"], help="default: all but soak"
+        "what", nargs="*", choices=[[], *ALONE, *ON_SERVERS, "all"], help="all is all but soak; default: all --quick"
     )
     parser.add_argument("--quick", action="store_true", help="smaller and shorter, and less to be trusted")
     parser.add_argument("--tables", type=int, nargs="+", default=[*kafka.TABLES], help="for kafka and restart")
     parser.add_argument("--seconds", type=float, help="of a card a second in each turn, for kafka")
-    parser.add_argument("--turns", type=int, default=2, help="of floor and services, for kafka and bets")
+    parser.add_argument("--turns", type=int, help="of floor and services, for kafka and bets")
     parser.add_argument("--minutes", type=float, default=10, help="of chaos, for soak")
     parser.add_argument("--seed", type=int, default=1, help="of chaos")
-    return parser.parse_args()
+    how = parser.parse_args()
+    how.quick = how.quick or not how.what
+    how.what = ALL if not how.what or "all" in how.what else how.what
+    how.turns = how.turns or (1 if how.quick else 2)
+    return how
 
 
 def main() -> None:
     how = asked()
     for name in (*NOISY, "tests"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    wanted = ALL if "all" in how.what else tuple(how.what)
     say(machine())
     with ExitStack() as stack:
-        for name in wanted:
+        for name in how.what:
             if name in ALONE:
                 for line in ALONE[name]():
                     say(line)
-        if not any(name in ON_SERVERS for name in wanted):
+        if not any(name in ON_SERVERS for name in how.what):
             return
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         try:
@@ -61,7 +67,7 @@ def main() -> None:
         except NotReady as missing:
             say(f"nothing measured on Kafka: {missing}")
             return
-        for name in wanted:
+        for name in how.what:
             if name in ON_SERVERS:
                 ON_SERVERS[name](at, how)
 

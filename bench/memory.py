@@ -12,7 +12,7 @@ from bench.processes import ROOT
 from services.baccarat import bets, books, table
 from services.baccarat.events import RoundDecided
 
-TABLES: Final = 200
+TABLES: Final = 100
 ROUNDS_EACH: Final = 12  # more than are kept
 
 
