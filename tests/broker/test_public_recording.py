@@ -276,7 +276,7 @@ def judge_table(told: Told, table: Table, rows: Sequence[Row]) -> int:
 
 
 def judge(log: Mapping[str, Sequence[Raw]], codec: Codec, partitions: int) -> Told:
-    """What the log says, if its recorded inputs, decided again in memory, come to the same; and the money adds up."""
+    """What the log says, if its recorded inputs, decided again in memory, come to the same."""
     told = told_in((raw for topic in FACTS for raw in log[topic]), codec.decode)
     records = [
         read_record(
@@ -291,8 +291,6 @@ def judge(log: Mapping[str, Sequence[Raw]], codec: Codec, partitions: int) -> To
         assert told[topic] == again[topic], f"a fact of {topic} stands there twice"
     found = audit(records, codec.encode)
     assert (found.differences, found.pending) == ((), 0)
-    assert unbalanced(told) == []
-
     return told
 
 
