@@ -140,9 +140,8 @@ def odds_of(value: Any) -> Fraction | None:  # noqa: ANN401
         return None
     exact = exact_of(value)
     if exact is None or not 0 < exact <= MOST_ODDS:
-        raise Wrong(
-            f'odds are {said(value)}, and that is no number to one up to 1,000,000; write 8, "0.53", "1/2", "8:1" or "push"'
-        )
+        remedy = 'write 8, "0.53", "1/2", "8:1" or "push"'
+        raise Wrong(f"odds are {said(value)}, and that is no number to one up to 1,000,000; {remedy}")
     return exact
 
 
