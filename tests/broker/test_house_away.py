@@ -13,19 +13,35 @@ from pathlib import Path
 
 import httpx
 import pytest
+from msgspec.structs import asdict
 
-from services.baccarat.events import ROUNDS, SETTLEMENTS, BetSettled, RoundDecided
+from services.baccarat.events import (
+    DEAD_LETTERS,
+    ROUNDS,
+    SETTLEMENTS,
+    TABLE_FEED,
+    BetSettled,
+    DeadLetter,
+    Event,
+    RoundDecided,
+    TableConfigured,
+)
+from services.rules import RULES
 from services.runtime import topics
 from services.runtime.codec import Codec
+from services.runtime.kafka_log import open_log
 from services.runtime.local import Child, LocalError, free_port, start_registry
-from services.runtime.service import registered
+from services.runtime.reading import partition_of
+from services.runtime.service import registered, run_processor
 from services.runtime.settings import Settings
 from tests.broker.fleet import SESSION_MS, until
 from tests.broker.test_public_recording import judge
+from tests.broker.test_servers_away import until_it_says
 from tests.conftest import unavailable
+from tests.runtime.bad_inputs import HOW
 from tests.runtime.harness import PARTITIONS, WITHIN_S, everything
 from tests.runtime.kafka_harness import KafkaHarness
-from tests.runtime.reference import unbalanced
+from tests.runtime.reference import Raw, unbalanced
 
 PUNTO = (sys.executable, "-c", "import sys; from services.cli.main import main; sys.exit(main())")
 TABLES = ("--tables", "2")
@@ -195,3 +211,40 @@ async def judged(harness: KafkaHarness, codec: Codec) -> None:
         await until(same, "the facts of the recorded inputs")
     except AssertionError as late:
         raise failure or late from late
+
+
+async def test_a_schema_that_nobody_knows_waits_for_the_registry(kafka: str, prefix: str, own_registry: Child) -> None:
+    """What cannot be asked is not guessed: the partition waits, and goes on with the registry's answer."""
+    harness = KafkaHarness(kafka, prefix)
+    await harness.prepare()
+    changed = {"registry": own_registry.address, "http_port": free_port()}
+    settings = Settings(**asdict(harness.settings) | changed)
+    known, codec = await asyncio.to_thread(registered, settings)
+    known.close()
+    struck = "T1"
+    home = partition_of(struck, PARTITIONS)
+    spared = next(name for name in (f"T{number}" for number in range(2, 99)) if partition_of(name, PARTITIONS) == home)
+    stop = asyncio.Event()
+    service = asyncio.create_task(run_processor(RULES, settings, stop))
+    await until_it_says(settings.http_port, 200, "ready")
+    await asyncio.to_thread(own_registry.kill)
+    await harness.append([Raw(TABLE_FEED, home, -1, None, struck.encode(), b"\x00\x7f\xff\xff\xffbody")])
+    await until_it_says(settings.http_port, 503, "The registry at")
+    async with open_log(settings, codec) as log, asyncio.timeout(WITHIN_S):
+        configured = TableConfigured(
+            event_id=f"{spared}/configuration/1", table_id=spared, version=1, configuration=HOW, by="ann"
+        )
+        await log.append(TABLE_FEED, [configured])
+        await asyncio.to_thread(own_registry.start)
+        await until_it_says(settings.http_port, 200, "ready")
+        async with log.reader({(ROUNDS, home): 0, (DEAD_LETTERS, home): 0}) as reader:
+            found: list[Event | None] = []
+            while len(found) < 3:
+                found += [record.event for record in await reader.next(1_000)]
+    assert sorted(type(fact).__name__ for fact in found) == ["ConfigurationReceived", "DeadLetter", "TableSuspended"]
+    assert {(fact.table_id, fact.reason) for fact in found if isinstance(fact, DeadLetter)} == {
+        (struck, "unknown-schema")
+    }
+    stop.set()
+    await service
+    await harness.close()
