@@ -17,7 +17,8 @@ from services.runtime.settings import Settings
 SERVICES: Final = ("rules", "settlement", "dashboard")
 TABLES: Final = (1, 50, 500, 1_000)
 WARM_MS: Final = 1_000  # of each turn, before anything counts
-QUIET_S: Final = 1.0
+OPENING_S: Final = 3.0  # for tables to open, in which nothing is measured
+LAG_S: Final = 90.0
 BURST_CARDS: Final = 15  # a table
 FEW: Final = 8  # tables that need longer, or there is nothing to count
 
@@ -58,16 +59,18 @@ async def latencies(
     """In turn the floor and the services, at a card a second a table."""
     samples: dict[str, list[Sample]] = {name: [] for name in seen}
     pace = dict.fromkeys(seen, 0.0)
-    for name, observer in seen.items():
+    for name in seen:
         await asyncio.to_thread(dealer.tell, name, tables, 0)
-        await observer.until_quiet(QUIET_S, 60)
+        await asyncio.sleep(OPENING_S)
     for turn in range(turns):
         for name in sorted(seen, reverse=bool(turn % 2)):
             observer = seen[name]
             observer.forget()
             since_ms = time.time() * 1_000 + WARM_MS
+            wanted = observer.answered
             sent, took_s = await asyncio.to_thread(dealer.tell, name, tables, seconds + WARM_MS / 1_000)
-            await observer.until_quiet(QUIET_S, 60)
+            if not await observer.until_answered(wanted + sent, LAG_S):
+                yield f"Kafka, {tables:>5,} tables: {name} had not answered all cards {LAG_S:.0f} s after the last"
             samples[name] += observer.samples(since_ms)
             pace[name] = sent / took_s
     yield f"Kafka, {tables:>5,} tables, {pace['punto']:,.0f} cards/s; p50 / p99 in ms after the card was appended"
@@ -101,9 +104,12 @@ async def saturation(dealer: Dealer, seen: dict[str, Observer], tables: int, tur
     best = dict.fromkeys(seen, 0.0)
     for turn in range(turns):
         for name in sorted(seen, reverse=bool(turn % 2)):
-            began_s = time.monotonic()
+            began_s, wanted = time.monotonic(), seen[name].answered
             sent, _ = await asyncio.to_thread(dealer.tell, name, tables, "burst", BURST_CARDS)
-            await seen[name].until_quiet(2 * QUIET_S, 120)
+            if not await seen[name].until_answered(wanted + sent, LAG_S):
+                return (
+                    f"Kafka, {tables:,} tables: {name} had not answered a burst of {sent:,} cards after {LAG_S:.0f} s"
+                )
             best[name] = max(best[name], sent / (seen[name].heard_s - began_s))
             seen[name].forget()
     return (

@@ -12,7 +12,7 @@ import redis.asyncio
 from aiokafka import TopicPartition
 
 from bench.floor import APPENDED_HEADER, CHANNEL
-from services.baccarat.events import ROUNDS, RoundDecided
+from services.baccarat.events import ROUNDS, CardAssigned, CardDealt, RoundDecided
 from services.dashboard.projection import PREFIX
 from services.runtime import kafka_client as client
 from services.runtime.codec import Codec, kinds_of
@@ -21,6 +21,9 @@ from services.runtime.settings import Settings
 
 CODEC: Final = Codec()
 DECIDED: Final = kinds_of(SCHEMAS)[RoundDecided].frame
+DEALT: Final = kinds_of(SCHEMAS)[CardDealt].frame
+ASSIGNED: Final = kinds_of(SCHEMAS)[CardAssigned].frame
+QUIET_S: Final = 1.0
 
 
 class News(msgspec.Struct, frozen=True):
@@ -36,6 +39,9 @@ class Form(Protocol):
 
     channels: str
 
+    def answers(self, raw: Any) -> bool:
+        """Whether it is the one record of `rounds` that every card comes to."""
+
     def appended_ms(self, raw: Any) -> int | None:
         """When the card behind a record of `rounds` was appended; None for a record that is not timed."""
 
@@ -47,6 +53,9 @@ class OfServices:
 
     def __init__(self, prefix: str) -> None:
         self.channels = f"{prefix}{PREFIX}:*news"
+
+    def answers(self, raw: Any) -> bool:
+        return bool(raw.value[: len(ASSIGNED)] == ASSIGNED)
 
     def appended_ms(self, raw: Any) -> int | None:
         """A fact's time is that of the record that caused it."""
@@ -65,6 +74,10 @@ class OfFloor:
     def __init__(self, prefix: str) -> None:
         self.channels = prefix + CHANNEL
 
+    def answers(self, raw: Any) -> bool:
+        """What opens a table is copied too."""
+        return bool(raw.value[: len(DEALT)] == DEALT)
+
     def appended_ms(self, raw: Any) -> int | None:
         return int(dict(raw.headers)[APPENDED_HEADER])
 
@@ -81,10 +94,11 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class Observer:
-    """Of one log. `heard_s` is when anything was seen last, by `time.monotonic`."""
+    """Of one log. `heard_s` is when anything was seen last, by `time.monotonic`; `answered` counts cards."""
 
     def __init__(self, form: Form) -> None:
         self.heard_s = time.monotonic()
+        self.answered = 0
         self._form = form
         self._timed: list[tuple[str, int, int, float]] = []
         self._news: dict[str, list[tuple[int, float]]] = {}
@@ -97,6 +111,7 @@ class Observer:
             for records in found.values():
                 self.heard_s = time.monotonic()
                 for raw in records:
+                    self.answered += self._form.answers(raw)
                     if (appended_ms := self._form.appended_ms(raw)) is not None:
                         self._timed.append((raw.key.decode(), raw.offset, appended_ms, now_ms))
 
@@ -110,11 +125,14 @@ class Observer:
                 if news.topic == ROUNDS:
                     self._news.setdefault(news.table_id, []).append((news.until, time.time() * 1_000))
 
-    async def until_quiet(self, for_s: float, within_s: float) -> None:
-        """Until nothing was seen for so long."""
+    async def until_answered(self, cards: int, within_s: float) -> bool:
+        """Until so many cards in all are answered and nothing more was seen for a moment; False if that took longer."""
         end = time.monotonic() + within_s
-        while (now := time.monotonic()) < min(end, self.heard_s + for_s):
-            await asyncio.sleep(min(end, self.heard_s + for_s) - now)
+        while time.monotonic() < end:
+            await asyncio.sleep(QUIET_S / 10)
+            if self.answered >= cards and time.monotonic() > self.heard_s + QUIET_S:
+                return True
+        return False
 
     def samples(self, since_ms: float) -> list[Sample]:
         """Of cards that were appended since; what never came to Redis is not among them."""
