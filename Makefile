@@ -3,8 +3,8 @@
 #   make test          every test, on a real Kafka, registry and Redis              ARGS="tests/baccarat -k tableau"
 #   make check         what must hold before a change lands: format, lint, types, imports, schemas, coverage, tests
 #   make up, make down the whole system in containers; `make down ARGS=-v` deletes its data too
-#   make bench         speed and memory, with the machine they were measured on
-#   make soak          the tests that take minutes
+#   make bench         speed and memory, beside a floor measured in the same run   ARGS="kafka --tables 50"
+#   make soak          the tests that take minutes, then services killed at random  ARGS="--minutes 60 --seed 2"
 #   make clean         away with what was made here, data of `make up` excepted
 
 PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
@@ -54,7 +54,7 @@ bench: .venv/dev .venv/servers
 	$(BIN)/python -m bench $(ARGS)
 
 soak: .venv/dev .venv/servers
-	$(BIN)/pytest -m soak --timeout=0 $(ARGS)
+	$(BIN)/python -m bench soak $(ARGS)
 
 up:
 	PAGE_PORT=$(PAGE_PORT) $(COMPOSE) up --detach --build

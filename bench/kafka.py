@@ -5,12 +5,12 @@ Services and floor run side by side on one broker and are dealt to in turn; only
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Final
 
 from bench.dealer import Dealer
 from bench.observer import Observer, OfFloor, OfServices, Sample, observing
-from bench.processes import FLOOR, PUNTO, running
+from bench.processes import FLOOR, PUNTO, Process, running
 from bench.servers import Servers, new_log
 from services.runtime.settings import Settings
 
@@ -26,16 +26,22 @@ FEW: Final = 8  # tables that need longer, or there is nothing to count
 def report(at: Servers, tables: Sequence[int], seconds: float, turns: int, say: Callable[[str], None]) -> None:
     """Says a line a figure."""
     floor, live = new_log(at, "floor"), new_log(at, "live")
-    with running(FLOOR, SERVICES, floor), running(PUNTO, SERVICES, live), Dealer(at.kafka) as dealer:
+    with (
+        running(FLOOR, SERVICES, floor) as copying,
+        running(PUNTO, SERVICES, live) as serving,
+        Dealer(at.kafka) as dealer,
+    ):
         dealer.tell("floor", floor.topic_prefix)
         dealer.tell("punto", live.topic_prefix)
-        asyncio.run(measure(dealer, floor, live, tables, seconds, turns, say))
+        processes = {"floor": copying, "punto": serving}
+        asyncio.run(measure(dealer, floor, live, processes, tables, seconds, turns, say))
 
 
 async def measure(
     dealer: Dealer,
     floor: Settings,
     live: Settings,
+    processes: Mapping[str, Sequence[Process]],
     tables: Sequence[int],
     seconds: float,
     turns: int,
@@ -50,11 +56,12 @@ async def measure(
         for count in tables:
             async for line in latencies(dealer, seen, count, seconds * (4 if count < FEW else 1), turns):
                 say(line)
-        say(await saturation(dealer, seen, max(tables), turns))
+        async for line in saturation(dealer, seen, processes, max(tables), turns):
+            say(line)
 
 
 async def latencies(
-    dealer: Dealer, seen: dict[str, Observer], tables: int, seconds: float, turns: int
+    dealer: Dealer, seen: Mapping[str, Observer], tables: int, seconds: float, turns: int
 ) -> AsyncIterator[str]:
     """In turn the floor and the services, at a card a second a table."""
     samples: dict[str, list[Sample]] = {name: [] for name in seen}
@@ -99,20 +106,35 @@ def percentile(ordered: Sequence[float], per_cent: int) -> float:
     return ordered[min(len(ordered) - 1, len(ordered) * per_cent // 100)]
 
 
-async def saturation(dealer: Dealer, seen: dict[str, Observer], tables: int, turns: int) -> str:
-    """As many cards as fast as they can be appended, until the last of them is in Redis."""
+async def saturation(
+    dealer: Dealer,
+    seen: Mapping[str, Observer],
+    processes: Mapping[str, Sequence[Process]],
+    tables: int,
+    turns: int,
+) -> AsyncIterator[str]:
+    """As many cards as fast as they can be appended, until the last of them is in Redis; and what a card costs."""
     best = dict.fromkeys(seen, 0.0)
+    spent_s: dict[str, list[float]] = {name: [0.0] * len(SERVICES) for name in seen}
+    cards = dict.fromkeys(seen, 0)
     for turn in range(turns):
         for name in sorted(seen, reverse=bool(turn % 2)):
             began_s, wanted = time.monotonic(), seen[name].answered
+            before = [process.cpu_s for process in processes[name]]
             sent, _ = await asyncio.to_thread(dealer.tell, name, tables, "burst", BURST_CARDS)
             if not await seen[name].until_answered(wanted + sent, LAG_S):
-                return (
-                    f"Kafka, {tables:,} tables: {name} had not answered a burst of {sent:,} cards after {LAG_S:.0f} s"
-                )
+                yield f"Kafka, {tables:,} tables: {name} had not answered {sent:,} cards at once after {LAG_S:.0f} s"
+                return
             best[name] = max(best[name], sent / (seen[name].heard_s - began_s))
+            cards[name] += sent
+            for number, (process, then_s) in enumerate(zip(processes[name], before, strict=True)):
+                spent_s[name][number] += process.cpu_s - then_s
             seen[name].forget()
-    return (
+    yield (
         f"Kafka saturates at {best['punto']:,.0f} cards/s, all hops and Redis   floor {best['floor']:,.0f}"
         f"   ratio {best['punto'] / best['floor']:.2f}   ({tables:,} tables)"
     )
+    for number, service in enumerate(SERVICES):
+        punto, floor = (1_000_000 * spent_s[name][number] / cards[name] for name in ("punto", "floor"))
+        cost = f"{punto:>6,.0f} us a card   floor {floor:,.0f}   ratio {punto / floor:.2f}"
+        yield f"  processor time of {service:<10} {cost}"
