@@ -6,7 +6,7 @@ the committed positions, or after the cause of the last fact or dead letter if t
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -124,9 +124,7 @@ async def end_hanging(
     if not hidden:
         return
     memory = await remember(work, partition, stable, stable, known, "")
-    committed = any(hidden.values()) and all(
-        memory.positions[topic] >= position for positions in hidden.values() for topic, position in positions.items()
-    )
+    committed = was_committed(memory.positions, hidden.values())
     LOGGER.warning(
         "%s %d: %s a transaction that was left open in %s",
         work.processor.name,
@@ -135,6 +133,15 @@ async def end_hanging(
         ", ".join(place.topic for place in hidden),
     )
     await client.mark(producer, hidden, commit=committed)
+
+
+def was_committed(known: Mapping[str, int], hidden: Iterable[Mapping[str, int]]) -> bool:
+    """Whether a transaction that wrote the `hidden` positions left them anywhere else where they can be seen.
+
+    One that was not written whole says no positions, and was never committed.
+    """
+    said = [*hidden]
+    return any(said) and all(known.get(topic, 0) >= place for each in said for topic, place in each.items())
 
 
 async def remember(work: Work, partition: int, stable: Any, whole: Any, known: Mapping[str, int], named: str) -> Memory:
