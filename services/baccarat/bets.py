@@ -246,7 +246,7 @@ def refusal_of(told: Telling, book: Book, event: BetPlaced) -> tuple[str, str] |
     if book.closed or told.at_ms >= book.opened.closes_at_ms:
         closed_ms = book.mark.closed_at_ms if book.mark else book.opened.closes_at_ms
         return "late", f"betting closed at {closed_ms} ms, the bet came at {told.at_ms} ms"
-    cancel = book.cancels.get(key_of(event.customer_id, event.bet_id))
+    cancel = book.cancels.get(key_of(event.customer_id, event.bet_id)) if book.cancels else None
     if cancel is not None and not cancel.refused:
         return "cancelled", f"bet {event.bet_id} was cancelled before it came"
     how = pricing(told.state, book)

@@ -227,7 +227,10 @@ def open_book(state: State) -> Book | None:
 
 def prices_of(state: State, version: int) -> Prices | None:
     """What prices the bets of this version."""
-    return next((prices for prices in state.prices if prices.version == version), None)
+    for prices in state.prices:
+        if prices.version == version:
+            return prices
+    return None
 
 
 def pricing(state: State, book: Book) -> Configuration | None:

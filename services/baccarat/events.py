@@ -916,12 +916,12 @@ EVENTS_OF: Final[dict[str, tuple[type[Event], ...]]] = {
 def cause_id(event: Event) -> str:
     """An input's own id: what a retry of it repeats, and what the fold remembers it by."""
     match event:
-        case ShoeStarted() | CardDealt() | CutCardDrawn() | CardRevealed() | DeviceReported():
+        case BetPlaced():
+            return f"bet/{event.shoe_no}/{event.round_no}/{event.bet_id}"
+        case CardDealt() | ShoeStarted() | CutCardDrawn() | CardRevealed() | DeviceReported():
             return f"{event.device}/{event.boot}/{event.sequence}"
         case TableConfigured():
             return f"configuration/{event.version}"
-        case BetPlaced():
-            return f"bet/{event.shoe_no}/{event.round_no}/{event.bet_id}"
         case BetCancelled():
             return f"cancel/{event.shoe_no}/{event.round_no}/{event.bet_id}"
         case CustomerLeft():
