@@ -150,6 +150,7 @@ async def house(own_kafka: Child, own_redis: Child, own_registry: Child, tmp_pat
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 async def test_every_server_away_at_the_start_and_in_the_middle(
     house: House, own_kafka: Child, own_redis: Child, own_registry: Child
 ) -> None:
