@@ -436,6 +436,7 @@ class EmbeddedLog:
         appending = [waiting for waiting in self._appending if not waiting.done.cancelled()]
         self._appending = []
         ends, last_ms = dict(self._ends), self._last_ms
+        committed = False
         try:
             self._fault("before-begin")
             self._sql.execute("BEGIN IMMEDIATE")
@@ -445,12 +446,14 @@ class EmbeddedLog:
             yield
             self._fault("before-commit")
             self._sql.execute("COMMIT")
+            committed = True
             self._fault("after-commit")
         except BaseException as error:
             failure = NotReady(f"{self.path} cannot be written: {error}")
             failure.__cause__ = error
-            if self._sql.in_transaction:
+            if not committed:
                 self._ends, self._last_ms = ends, last_ms
+            if self._sql.in_transaction:  # SQLite itself rolls back where the disk is full
                 self._sql.execute("ROLLBACK")
             for waiting in appending:
                 waiting.done.set_exception(failure)

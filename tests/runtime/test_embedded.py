@@ -226,6 +226,22 @@ async def test_a_transaction_that_failed_takes_no_offsets(tmp_path: Path) -> Non
             assert [(record.offset, record.event) for record in await reader.next(0)] == [(0, left(2))]
 
 
+async def test_a_full_disk_takes_no_offsets_though_the_file_rolls_back_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "log.db"
+    with EmbeddedLog(path, 1) as log:
+        async with running(log, COUNTER):
+            await log.append(BETS, [left(1)])
+            (pages,) = log._sql.execute("PRAGMA page_count").fetchone()
+            log._sql.execute(f"PRAGMA max_page_count = {pages}")
+            with pytest.raises(NotReady, match="disk is full"):
+                await log.append(BETS, [left(number) for number in range(2, 1_000)])
+            log._sql.execute("PRAGMA max_page_count = 1000000")
+            await log.append(BETS, [left(2)])
+        async with log.reader({(BETS, 0): 0}) as reader:
+            assert [(record.offset, record.event) for record in await reader.next(0)] == [(0, left(1)), (1, left(2))]
+    assert counted(path) == [1, 2]
+
+
 async def test_a_file_that_cannot_be_read_any_more_is_said_at_the_start(tmp_path: Path) -> None:
     with EmbeddedLog(tmp_path / "log.db") as log:
         log._sql.execute("DROP TABLE manifests")
