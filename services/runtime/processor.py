@@ -5,6 +5,7 @@ records, calls `advance`, commits what it wrote together with the positions it t
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from typing import Generic, TypeVar
 
@@ -128,12 +129,13 @@ def answer(processor: Processor[S], state: S, record: Record, encode: Encode) ->
 def refuse(
     processor: Processor[S], state: S, record: Record, code: str, text: str, encode: Encode
 ) -> tuple[S, tuple[Written, ...]]:
-    """The dead letter of a record, after the facts that say what it did to its table."""
+    """The dead letter of a record, after the facts that say what it did to its table, if these can be said."""
     letter = dead_letter(record, code, text)
     written: tuple[Written, ...] = ()
     if code != WRONG_PARTITION:  # the table lives in another partition, and is not touched from here
-        facts = processor.poisoned(state, record.event, code, letter.text, record.at_ms)
-        state, written = settle_on(processor, state, record, facts, encode)
+        with suppress(Exception):  # what even that breaks on must not hold up the partition
+            facts = processor.poisoned(state, record.event, code, letter.text, record.at_ms)
+            state, written = settle_on(processor, state, record, facts, encode)
     return state, (*written, Written(DEAD_LETTERS, record.key, letter, encode(DEAD_LETTERS, letter), record))
 
 
