@@ -252,9 +252,9 @@ def refusal_of(told: Telling, book: Book, event: BetPlaced) -> tuple[str, str] |
     how = pricing(told.state, book)
     terms = next((terms for terms in how.pay_table if terms.bet == event.bet), None) if how else None
     if terms is None or how is None:
-        return "bet-unknown", f"this table does not offer {event.bet!r}"
+        return "bet-unknown", f"this table does not offer {event.bet[:40]!r}"
     if event.currency != how.currency:
-        return "wrong-currency", f"this table plays in {how.currency}, not {event.currency}"
+        return "wrong-currency", f"this table plays in {how.currency}, not {event.currency[:20]}"
     own = entry(book.staked, event.customer_id) or {}
     asked = Asked(
         terms,
@@ -414,8 +414,9 @@ def on_betting_closed(told: Telling, event: BettingClosed) -> None:
     for bet in live_bets(book):
         if reason := reason_to_void(book, bet, event.closed_at_ms):
             void_bet(told, book, bet, reason, 0)
-    while (broken := breaks_limit(told.state, now(told, book))) is not None:
-        void_bet(told, book, broken, "limit_at_close", 0)
+    while broken := over_limits(told.state, now(told, book)):
+        for bet in broken:
+            void_bet(told, book, bet, "limit_at_close", 0)
     close_book(told, now(told, book), event)
 
 
@@ -424,33 +425,49 @@ def now(told: Telling, book: Book) -> Book:
     return book_of(told.state, book.place) or book
 
 
-def breaks_limit(state: State, book: Book) -> Bet | None:
-    """The newest bet that breaks a limit judged again at the close; None when all is well.
+def over_limits(state: State, book: Book) -> tuple[Bet, ...]:
+    """The bets too many by a limit judged again at the close, newest first; none when all is well.
 
     First the table differential, then side bets above the main bets, which a void can bring about.
     """
     how = pricing(state, book)
     if how is None:
-        return None
+        return ()
     live = live_bets(book)
+    broken: tuple[Bet, ...] = ()
     if how.differential_max_minor is not None:
         staked = {bet: sum(one.stake_minor for one in live if one.bet == bet) for bet in limits.OPPOSITE}
         for bet, other in limits.OPPOSITE.items():
-            if staked[bet] - staked[other] > how.differential_max_minor:
-                return next(one for one in reversed(live) if one.bet == bet)
-    if how.side_above_main:
-        return None
-    return next((one for one in reversed(live) if is_above_main(live, one, how)), None)
+            too_much = staked[bet] - staked[other] - how.differential_max_minor
+            broken = broken or newest(tuple(one for one in live if one.bet == bet), too_much)
+    return broken if broken or how.side_above_main else above_main(live, how)
 
 
-def is_above_main(live: tuple[Bet, ...], bet: Bet, how: Configuration) -> bool:
-    """Whether a side bet is more than its customer's main bets."""
-    own: dict[str, int] = {}
+def newest(live: tuple[Bet, ...], too_much: int) -> tuple[Bet, ...]:
+    """As many of the newest bets as stake so much or more; none where it is nothing."""
+    found: list[Bet] = []
+    for one in reversed(live):
+        if too_much <= 0:
+            break
+        found.append(one)
+        too_much -= one.stake_minor
+    return tuple(found)
+
+
+def above_main(live: tuple[Bet, ...], how: Configuration) -> tuple[Bet, ...]:
+    """The newest side bets by which customers have more on a side bet than on their main bets."""
+    own: dict[str, dict[str, int]] = {}
     for one in live:
-        if one.customer_id == bet.customer_id:
-            own = added(own, one.bet, one.stake_minor)
-    is_side = any(terms.bet == bet.bet and not terms.main for terms in how.pay_table)
-    return is_side and own[bet.bet] > limits.main_stakes(own, how)
+        own[one.customer_id] = added(own.get(one.customer_id, {}), one.bet, one.stake_minor)
+    main = {customer: limits.main_stakes(stakes, how) for customer, stakes in own.items()}
+    sides = frozenset(terms.bet for terms in how.pay_table if not terms.main)
+    found: list[Bet] = []
+    for one in reversed(live):
+        stakes = own[one.customer_id]
+        if one.bet in sides and stakes[one.bet] > main[one.customer_id]:
+            found.append(one)
+            stakes[one.bet] -= one.stake_minor
+    return tuple(found)
 
 
 def reason_to_void(book: Book, bet: Bet, closed_at_ms: int) -> str:
@@ -527,10 +544,17 @@ def on_customer_left(told: Telling, event: CustomerLeft) -> None:
 
 
 def collect_from_leaving(told: Telling) -> None:
-    """Collects from those who left, once what they owe is known; says so even where it is nothing."""
-    if not told.before.leaving and not any(isinstance(fact, CustomerNoted) for fact in told.facts):
+    """Collects from those who left, once what they owe is known; says so even where it is nothing.
+
+    Only a round's settlement or a shoe's end makes it known; of whoever left just now it may be known at once.
+    """
+    if any(isinstance(fact, RoundSettled) or is_shoe_claimed(fact) for fact in told.facts):
+        waiting = told.state.leaving
+    elif any(isinstance(fact, CustomerNoted) for fact in told.facts):
+        waiting = told.state.leaving[-1:]
+    else:
         return
-    for one in told.state.leaving:
+    for one in waiting:
         if is_done(told.state, one):
             about = Common(
                 event_id=f"{told.state.table_id}/left/{one.number}/collected",
@@ -540,6 +564,11 @@ def collect_from_leaving(told: Telling) -> None:
             )
             owed = debt_up_to(told.state, one.customer_id, one.order)
             collect(told, about, one.customer_id, 0, owed, one.rounding, one.number)
+
+
+def is_shoe_claimed(fact: SettlementsFact) -> bool:
+    """Whether this fact says that the end of a shoe was seen in `rounds`."""
+    return isinstance(fact, InputNoted) and fact.what == SHOE_CLAIMED
 
 
 def collect(

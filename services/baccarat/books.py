@@ -40,6 +40,7 @@ from services.baccarat.events import (
     RoundVoided,
 )
 from services.baccarat.pages import Pages, entries, entry, with_entry
+from services.baccarat.payouts import ROUNDINGS
 
 OPENINGS_KNOWN: Final = 512  # an opening that comes again after so many would be taken for a new one
 VERSIONS_PRICED: Final = 8  # a round may open under one of so many last versions, or under that of a remembered book
@@ -444,8 +445,9 @@ def fold_reversed(state: State, fact: BetReversed) -> State:
 
 
 def latest_rounding(state: State) -> str:
-    """How the newest pay table rounds commission."""
-    return state.prices[-1].configuration.commission_rounding if state.prices else "half_up"
+    """How the newest pay table rounds commission, of those that say it: what somebody else wrote may say anything."""
+    said = (prices.configuration.commission_rounding for prices in reversed(state.prices))
+    return next((rounding for rounding in said if rounding in ROUNDINGS), "half_up")
 
 
 def fold_customer_left(state: State, fact: CustomerNoted) -> State:

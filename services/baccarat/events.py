@@ -941,6 +941,10 @@ NAMED: Final = (
 )  # ids are made of these, so none may hold a slash
 
 
+TEXTS: Final = ("by", "second", "reason", "what", "text", "commitment", "source", "bet", "currency", "seat")
+MOST_CHARACTERS: Final = 4_000  # of a text from outside: every answer that repeats it can be sent
+
+
 def malformed(event: Event) -> str | None:
     """Why an event of the right shape still cannot be used; None when it can."""
     if isinstance(event, DeadLetter):
@@ -949,6 +953,11 @@ def malformed(event: Event) -> str | None:
         name = getattr(event, field, None)
         if name is not None and (not name or "/" in name or len(name) > 200):
             return f"{field} must be 1 to 200 characters without a slash, not {name[:200]!r}"
+    if isinstance(event, FeedEvent | BetPlaced):
+        for field in TEXTS:
+            text = getattr(event, field, None)
+            if text is not None and len(text) > MOST_CHARACTERS:
+                return f"{field} has {len(text)} characters, and may have {MOST_CHARACTERS}"
     if isinstance(event, DeviceEvent):
         if event.device in ("action", "configuration"):
             return f"a device cannot be called {event.device!r}"

@@ -15,6 +15,8 @@ from services.baccarat import odds, payouts
 from services.baccarat.events import Configuration, Line, Terms
 from services.baccarat.features import TOTALS, needs_of
 
+MOST_COUNTED_MINOR: Final = 10**18  # well below 2^63, for commission and roundings
+
 Refusal = tuple[str, str]  # code and sentence
 Stakes = Mapping[str, int]  # minor units by bet
 
@@ -111,11 +113,9 @@ def over_maximum(asked: Asked) -> str:
 
 def seat_unknown(asked: Asked) -> str:
     seats = asked.how.seats
-    if (
-        not seats
-        or asked.seat is None
-        or (asked.seat.isascii() and asked.seat.isdigit() and 1 <= int(asked.seat) <= seats)
-    ):
+    if not seats or asked.seat is None:
+        return ""
+    if len(asked.seat) <= 20 and asked.seat.isascii() and asked.seat.isdigit() and 1 <= int(asked.seat) <= seats:
         return ""
     return f"the table has seats 1 to {seats}, not {asked.seat[:20]!r}"
 
@@ -186,6 +186,18 @@ def over_differential(asked: Asked) -> str:
     return f"{asked.terms.bet} can lead {other} by at most {bound}, not {ahead}" if ahead > bound else ""
 
 
+def beyond_count(asked: Asked) -> str:
+    """A log keeps amounts in 64 bits: what a round's bets stake and win in all must fit, or no total could be said."""
+    staked = sum(asked.table.values()) + asked.stake_minor
+    if staked * (1 + payouts.MOST_ODDS) <= MOST_COUNTED_MINOR:  # as nearly always
+        return ""
+    stakes = with_stake(asked.table, asked.terms.bet, asked.stake_minor)
+    could = staked + sum(
+        most(terms, stakes[terms.bet], asked.how) for terms in asked.how.pay_table if terms.bet in stakes
+    )
+    return f"a round comes to at most {MOST_COUNTED_MINOR} in all, not {could}" if could > MOST_COUNTED_MINOR else ""
+
+
 LIMITS: Final[Mapping[str, Callable[[Asked], str]]] = {
     "stake-not-positive": not_positive,
     "under-minimum": under_minimum,
@@ -199,6 +211,7 @@ LIMITS: Final[Mapping[str, Callable[[Asked], str]]] = {
     "over-bet-payout": over_bet_payout,
     "over-table-payout": over_table_payout,
     "over-differential": over_differential,
+    "beyond-count": beyond_count,
 }
 
 

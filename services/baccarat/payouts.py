@@ -94,6 +94,10 @@ def amounts(line: Line | None, stake_minor: int, winnings_rounding: str, commiss
     return Amounts(winnings, commission, stake_minor + winnings - commission)
 
 
+MOST_ODDS: Final = 10**6
+MOST_MS: Final = 10**12  # of a window or a margin: an append time and this still fit into 64 bits
+MOST_OPENINGS: Final = 1_000  # whose answers are remembered: they are kept in memory
+MOST_CHARACTERS: Final = 850_000  # of a configuration written out, so that every fact with it can be sent
 TABLE_TYPES: Final = ("big", "midi", "mini")
 TIME_OF_DAY: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 
@@ -112,10 +116,13 @@ def faults(configuration: Configuration) -> tuple[str, ...]:
         "end_rule": (how.end_rule in END_RULES, ", ".join(END_RULES)),
         "currency": (len(how.currency) == 3 and how.currency.isupper(), "three capitals (ISO 4217)"),
         "exponent": (0 <= how.exponent <= 8, "0 to 8"),
-        "betting_window_ms": (how.betting_window_ms > 0, "more than 0"),
-        "close_margin_ms": (how.close_margin_ms >= 0, "0 or more"),
+        "betting_window_ms": (0 < how.betting_window_ms <= MOST_MS, f"1 to {MOST_MS}"),
+        "close_margin_ms": (0 <= how.close_margin_ms <= MOST_MS, f"0 to {MOST_MS}"),
         "rounds_kept": (0 <= how.rounds_kept <= 100, "0 to 100"),
-        "openings_remembered": (how.openings_remembered >= max(1, how.rounds_kept), "1 or more, not below rounds_kept"),
+        "openings_remembered": (
+            max(1, how.rounds_kept) <= how.openings_remembered <= MOST_OPENINGS,
+            f"1 to {MOST_OPENINGS}, not below rounds_kept",
+        ),
         "table_type": (how.table_type in TABLE_TYPES, ", ".join(TABLE_TYPES)),
         "seats": (how.seats >= 0, "0 (any) or more"),
         "burn_between": (how.burn_between >= 0, "0 or more"),
@@ -126,6 +133,8 @@ def faults(configuration: Configuration) -> tuple[str, ...]:
         "gaming_day_starts_at": (bool(TIME_OF_DAY.fullmatch(how.gaming_day_starts_at)), "00:00 to 23:59"),
         "pay_table": (len({terms.bet for terms in how.pay_table}) == len(how.pay_table) > 0, "bets, each named once"),
     }
+    if len(ascii(how)) > MOST_CHARACTERS:
+        return (f"it has {len(ascii(how))} characters when written out, and may have {MOST_CHARACTERS}",)
     wrong = tuple(
         f"{name} is {getattr(how, name)!r}, allowed: {allowed}" for name, (right, allowed) in asked.items() if not right
     )
@@ -160,6 +169,8 @@ def faults_of(terms: Terms) -> tuple[str, ...]:
     if not all(map(not_negative, (terms.last_round_no, terms.cards_dealt_max, terms.payout_max_minor))):
         wrong.append(f"{terms.bet}: a bound must not be negative")
     for line in terms.lines:
+        if line.odds is not None and line.odds > MOST_ODDS:
+            wrong.append(f"{terms.bet}: odds are at most {MOST_ODDS} to one")
         wrong += [f"{terms.bet}: {fault}" for asked in line.when if (fault := fault_of(asked))]
         if (line.odds is not None and line.odds < 0) or not 0 <= line.commission <= 1:
             wrong.append(f"{terms.bet}: odds and commission must not be negative, nor the commission above the win")
