@@ -2,7 +2,8 @@
 
 Stakes are summed before the bet that is judged. A limit on winnings goes by the worst joint outcome of the bets: exact
 for bets that ask for totals and counts; what a bet on pairs, suits or colours can win at most is added to that, for
-such bets can win together with nearly anything.
+such bets can win together with nearly anything. What is staked on one bet is priced as one stake, so that rounding can
+move what really is won by less than two minor units for each bet placed.
 """
 
 from collections.abc import Callable, Mapping
@@ -58,10 +59,10 @@ def joint_lines(pay_table: tuple[Terms, ...], decks: int) -> tuple[tuple[int | N
 
 
 def winnings(terms: Terms, number: int | None, stake_minor: int, how: Configuration) -> int:
-    """What a stake wins by a line, commission taken off."""
+    """What a stake wins in the round by a line, commission taken off unless it is kept as a debt."""
     line = None if number is None else terms.lines[number - 1]
     came_to = payouts.amounts(line, stake_minor, how.winnings_rounding, how.commission_rounding)
-    return came_to.winnings_minor - came_to.commission_minor
+    return came_to.winnings_minor - (0 if how.commission_mode == "owed" else came_to.commission_minor)
 
 
 def most(terms: Terms, stake_minor: int, how: Configuration) -> int:

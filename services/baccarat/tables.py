@@ -289,6 +289,7 @@ def read(text: str, is_zone: Callable[[str], bool]) -> Described:
     if not reading.faults:
         check_limits(reading, configuration)
         check_odds(reading, configuration, favoured)
+        check_unused(reading, configuration)
     table_id = reading.take(
         ("table",), document.values, matching(r"[^/\s]{1,200}", "a name without slash or blank"), ""
     )
@@ -396,7 +397,7 @@ def bets_of(reading: Reading, top: Mapping[str, Any]) -> tuple[str, str, Offered
     menu = menu_of(reading, top, own, game.menu)
     sides = {bet: own[bet] if bet in own else SIDE_BETS[bet].lines for bet in menu if bet not in game.mains}
     for bet in menu:
-        if bet in game.mains:
+        if bet in game.mains and "side_bets" in top:
             reading.fault(("side_bets",), f"{bet} is a bet of the game itself; leave it out here")
     offered = Offered(with_commission(reading, top, game.mains), sides)
     return slug, game.name, with_pays(reading, top, offered)
@@ -641,6 +642,7 @@ def check_limits(reading: Reading, how: Configuration) -> None:
         )
         reading.fault(("limits", "table_payout_max"), text)
     check_side_against_main(reading, how)
+    check_cards_dealt(reading, how)
     check_shoe(reading, how)
 
 
@@ -666,6 +668,18 @@ def check_side_against_main(reading: Reading, how: Configuration) -> None:
                 f"{terms.bet} takes {units(terms.min_minor, how)} at least, and no more than what is on the main bets,"
             )
             reading.fault(("limits", "side_above_main"), f"{text} {units(most, how)} at most; lower its minimum")
+
+
+def check_cards_dealt(reading: Reading, how: Configuration) -> None:
+    """Some cards have left every shoe before its first round."""
+    if shoe.turns_first_card(how.burn_rule):
+        fewest = 2  # the turned card, and one at least that it burns
+    else:
+        fewest = how.burn_fixed if how.burn_rule == "fixed_n" else shoe.burn_count(how.burn_rule, 0, how.decks, None)
+    for terms in how.pay_table:
+        if terms.cards_dealt_max is not None and terms.cards_dealt_max < fewest:
+            text = f"a new shoe burns {fewest} cards at least, and {terms.bet} could never be taken"
+            reading.fault(("limits", "bets", terms.bet, "cards_dealt_max"), f"{text}; write {fewest} or more")
 
 
 def check_shoe(reading: Reading, how: Configuration) -> None:
@@ -701,9 +715,9 @@ def check_odds(reading: Reading, how: Configuration, favoured: frozenset[str]) -
         except BadSettings as error:
             reading.fault(written_at(reading, terms.bet), f"{terms.bet}: {error}; ask for less")
             continue
-        for one in found.lines:
-            if one.line is not None and not one.ways:
-                reading.fault(written_at(reading, terms.bet, one.line), unreachable(terms, one.line, how.decks))
+        for number in never_paying(found):
+            text = unreachable(terms.bet, terms.lines, number, how.decks)
+            reading.fault(written_at(reading, terms.bet, number), text)
         if found.edge >= 0:
             if terms.bet in favoured:
                 text = "this bet does not favour the customer; leave may_favour_customer out"
@@ -717,13 +731,38 @@ def check_odds(reading: Reading, how: Configuration, favoured: frozenset[str]) -
             reading.fault(written_at(reading, terms.bet), text)
 
 
-def unreachable(terms: Terms, number: int, decks: int) -> str:
+def check_unused(reading: Reading, how: Configuration) -> None:
+    """Bets that the file defines and the table does not offer, and those of its other games, can pay too."""
+    top = reading.document.values
+    offered = {terms.bet for terms in how.pay_table}
+    unused: dict[Path, Any] = {("bets", bet): lines for bet, lines in top.get("bets", {}).items() if bet not in offered}
+    for game, values in top.get("games", {}).items():
+        if game != how.variant:
+            unused |= {("games", game, "bets", bet): lines for bet, lines in values.get("bets", {}).items()}
+    for path, written in unused.items():
+        bet, lines = str(path[-1]), lines_of(reading, path, written)
+        try:
+            found = odds.bet_odds(bet, lines, how.decks)
+        except BadSettings as error:
+            reading.fault(path, f"{bet}: {error}; ask for less")
+            continue
+        for number in never_paying(found):
+            where = (*path, number - 1) if isinstance(written, list) else path
+            reading.fault(where, unreachable(bet, lines, number, how.decks))
+
+
+def never_paying(found: odds.BetOdds) -> tuple[int, ...]:
+    """The lines of a bet that no round reaches."""
+    return tuple(one.line for one in found.lines if one.line is not None and not one.ways)
+
+
+def unreachable(bet: str, lines: Lines, number: int, decks: int) -> str:
     """Why a line can never pay."""
-    alone = odds.bet_odds(terms.bet, (terms.lines[number - 1],), decks)
+    alone = odds.bet_odds(bet, (lines[number - 1],), decks)
     why = (
         "the lines before it take all it asks for" if alone.lines[0].ways else f"no round from {52 * decks} cards is so"
     )
-    return f"{terms.bet}, line {number} can never pay: {why}; take it out or mend its conditions"
+    return f"{bet}, line {number} can never pay: {why}; take it out or mend its conditions"
 
 
 def written_at(reading: Reading, bet: str, number: int | None = None) -> Path:

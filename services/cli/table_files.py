@@ -16,7 +16,7 @@ def read(path: Path) -> "Described":
     from services.runtime.gaming_day import is_zone
 
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")
     except OSError as error:
         raise BadSettings(f"{path}: cannot be read: {error.strerror}; name a table file") from error
     except UnicodeDecodeError as error:

@@ -201,9 +201,12 @@ class Feed:
         return DeviceReported(**self.from_device(), what=what, text=text)
 
     def rules(self, rest: str) -> TableConfigured:
-        """`rules/2/betting=automatic`: version 2, with this setting changed for good."""
-        version, *changed = (rest or "1").split("/")
-        self.configuration = replace(self.configuration, **changes(changed))
+        """`rules/2/betting=automatic`: version 2, this setting changed for good; `variant=` changes what is paid."""
+        version, *words = (rest or "1").split("/")
+        changed = changes(words)
+        if "variant" in changed:
+            changed["pay_table"] = catalogue.configuration(changed["variant"]).pay_table
+        self.configuration = replace(self.configuration, **changed)
         return TableConfigured(
             event_id=f"configured-{version}",
             table_id=self.table_id,

@@ -236,6 +236,16 @@ def test_commission_is_taken_off_what_can_be_won() -> None:
     assert worst_minor({"banker": 1_000}, table()) == 950
 
 
+def test_commission_kept_as_a_debt_is_not_taken_off_what_a_round_pays() -> None:
+    logs = playing(table(commission_mode="owed", payout_max_minor=1_000))
+    assert worst_minor({"banker": 1_000}, table(commission_mode="owed")) == 1_000
+    refused = logs.bet("banker", 1_001)
+    assert text_of(logs, refused) == "the table can pay at most 1000 in a round, not 1001"
+    logs.bet("banker", 1_000)
+    logs.play("2H 9C KD KS")
+    assert [fact.winnings_minor for fact in of(read_all(logs), BetSettled)] == [1_000]
+
+
 def test_bets_on_pairs_and_colours_are_added_to_the_worst_of_the_others() -> None:
     how = table()
     assert worst_minor({"player_pair": 10}, how) == 110

@@ -108,6 +108,12 @@ def test_a_file_that_is_right(file: Path, capsys: pytest.CaptureFixture[str]) ->
     )
 
 
+def test_a_byte_order_mark_is_no_mistake(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_bytes(b"\xef\xbb\xbf" + PLAIN.encode())
+    assert main(["tables", "check", str(file)]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_file_that_is_wrong_says_each_mistake_in_a_line(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(PLAIN + 'decks = 13\ntype = "tiny"\n')
     assert main(["tables", "check", str(file)]) == 2

@@ -98,7 +98,7 @@ def test_p7_a_round_is_priced_for_ever_by_the_version_it_opened_under() -> None:
     logs.bet("tie", 100_00)
     logs.play(f"{TIE} correct/1/4=9S correct/1/4=KS")
     totals = {(fact.round_no, fact.revision): -fact.house_win_minor for fact in of(read_all(logs), RoundSettled)}
-    assert totals == {(1, 0): 800_00, (1, 1): -100_00, (1, 2): 800_00, (2, 0): 800_00}
+    assert totals == {(1, 0): 800_00, (1, 1): -100_00, (1, 2): 800_00, (2, 0): 900_00}
 
 
 # ---- the cheat sheet ----
