@@ -35,6 +35,9 @@ def report(at: Servers, tables: Sequence[int], seconds: float, turns: int, say: 
         dealer.tell("punto", live.topic_prefix)
         processes = {"floor": copying, "punto": serving}
         asyncio.run(measure(dealer, floor, live, processes, tables, seconds, turns, say))
+        for process in serving:
+            if troubles := process.counted("troubles"):
+                say(f"  {process.name} started over {troubles} times: this machine was too busy to be measured on")
 
 
 async def measure(
