@@ -1,6 +1,5 @@
 """`punto accounts`: what a table's settlements come to."""
 
-import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -43,6 +42,8 @@ def command(
     As JSON: table, by, results (of each: bets, stakes_minor, winnings_minor, commission_minor, returns_minor,
     owed_exact, collected_minor, net_minor, house_win_minor), all (the same, in all), debts and imbalances.
     """
+    import asyncio
+
     splits = {"day": _by_day, "shoe": _by_shoe, "round": _by_round, "customer": _by_customer}
     if by not in splits:
         raise BadSettings(f"--by is {by!r}: write {', '.join(splits)}")

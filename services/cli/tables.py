@@ -1,6 +1,5 @@
 """`punto tables`: what is played at a table, as a file: checked, compared with what is in force, and published."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -136,6 +135,8 @@ def diff(file: FILE, *, table: TABLE = None, state: STATE = None, as_json: JSON 
 
     As JSON: table, version (the newest taken, 0 for none), in_force, and differences: what, before, after.
     """
+    import asyncio
+
     from services.baccarat.tables import differences
     from services.cli.table_files import read
 
@@ -180,6 +181,8 @@ def apply(
 
     As JSON: table, version, published, answer (received, refused, or none yet), text, differences.
     """
+    import asyncio
+
     from services.cli.table_files import read
 
     found = read(file)
@@ -277,6 +280,8 @@ def at_line(file: Path, found: "Described", key: str) -> str:
 
 async def _answer(follower: "Follower", said: TableConfigured, wait_s: float) -> tuple[str, str]:
     """What rules said of it, within so long: code and words."""
+    import asyncio
+
     try:
         async with asyncio.timeout(wait_s):
             while True:

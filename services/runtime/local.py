@@ -174,10 +174,16 @@ def start_kafka(data_dir: Path, port: int | None = None, *, detached: bool = Fal
     class_path = f"{jars}/jars/*{os.pathsep}{jars}/modules/*"
     java = (*_java(), f"-Dlog4j2.configurationFile={log4j}", "-cp", class_path)
     if not (data_dir / "log" / "meta.properties").exists():
-        cluster = secrets.token_urlsafe(16)  # 22 characters
-        _run((*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)))
+        _run(format_command(java, properties))
     launch = Launch("kafka", f"{_HOST}:{port}", data_dir, (*java, "kafka.Kafka", str(properties)), detached)
     return Child(launch, lambda: _accepts(port), within_s)
+
+
+def format_command(java: Sequence[str], properties: Path) -> tuple[str, ...]:
+    """Gives a new cluster its name of 22 characters; one with '-' in front would be taken for an option."""
+    while (cluster := secrets.token_urlsafe(16)).startswith("-"):
+        pass
+    return (*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties))
 
 
 def start_registry(data_dir: Path, port: int | None = None, *, detached: bool = False, within_s: float = 90.0) -> Child:

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,14 @@ from services.cli.main import COMMANDS, GROUPS, app
 from services.replay.judge import CODES
 from services.runtime.settings import VARIABLES
 
-PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "commands.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PLAYS_FOR_EVER = re.compile(r"punto (demo|run|local)\b")
 SHIM = (
     f'#!/bin/sh\nexec "{sys.executable}" -c "import sys; from services.cli.main import main; sys.exit(main())" "$@"\n'
 )
+Shell = Callable[[str], "subprocess.CompletedProcess[bytes]"]
 ROUNDS = """\
 Player card 1,Player card 2,Player card 3,Banker card 1,Banker card 2,Banker card 3,Winner
 9,K,,2,3,,Player
@@ -27,27 +32,45 @@ Player card 1,Player card 2,Player card 3,Banker card 1,Banker card 2,Banker car
 """
 
 
-def examples() -> list[tuple[str, str]]:
-    """Each command line of the page and what it prints, in order."""
+def examples(text: str) -> list[tuple[str, str]]:
+    """Each command line of the text and what it prints, in order."""
     found = []
-    for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL):
+    for block in re.findall(r"```console\n(.*?)```", text, re.DOTALL):
         for example in block.removeprefix("$ ").split("\n$ "):
             line, _, printed = example.partition("\n")
             found.append((line, printed if printed.endswith("\n") else printed + "\n"))
     return found
 
 
-def test_every_example_prints_what_the_page_says(tmp_path: Path) -> None:
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    """Runs a line with this checkout's `punto` on the PATH, in a folder of its own."""
     shim = tmp_path / "punto"
     shim.write_text(SHIM)
     shim.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+
+    def run(line: str) -> "subprocess.CompletedProcess[bytes]":
+        return subprocess.run(("bash", "-c", line), cwd=tmp_path, env=environment, capture_output=True, check=False)
+
+    return run
+
+
+def test_every_example_prints_what_the_page_says(tmp_path: Path, shell: Shell) -> None:
     (tmp_path / "rounds.csv").write_text(ROUNDS)
-    root = str(Path(__file__).resolve().parent.parent.parent)
-    environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": root}
-    for line, printed in examples():
-        done = subprocess.run(("bash", "-c", line), cwd=tmp_path, env=environment, capture_output=True, check=False)
+    for line, printed in examples(PAGE):
+        done = shell(line)
         assert done.stdout.decode() == printed, line
         assert done.stderr == b"", line
+
+
+def test_every_example_of_the_readme_works(shell: Shell) -> None:
+    lines = [line for line, _ in examples(README) if not PLAYS_FOR_EVER.match(line)]
+    assert len(lines) > 3
+    for line in lines:
+        done = shell(line)
+        assert (done.returncode, done.stderr) == (0, b""), line
+        assert done.stdout, line
 
 
 def test_the_page_has_every_exit_code_finding_and_setting() -> None:

@@ -49,3 +49,11 @@ def test_down_names_what_it_stopped(
     assert capsys.readouterr().out == said
     assert main(["local", "down", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == list(stopped)
+
+
+def test_a_cluster_id_never_looks_like_an_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = iter(("-Vq1wd_KQ1SgCGj2ZNZi7w", "--", "Vq1wd_KQ1SgCGj2ZNZi7ww"))
+    monkeypatch.setattr("secrets.token_urlsafe", lambda _: next(drawn))
+    command = local.format_command(("java",), Path("server.properties"))
+    assert not [word for word in command if word.startswith("-") and word not in ("-c", "-t")]
+    assert command[command.index("-t") + 1] == "Vq1wd_KQ1SgCGj2ZNZi7ww"
