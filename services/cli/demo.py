@@ -21,7 +21,7 @@ def command(
     *,
     tables: Annotated[int, typer.Option(metavar="N", help="How many; the variants take turns.")] = 4,
     seed: Annotated[
-        str | None, typer.Option(metavar="S", help="The same shoes every time; another seed starts a new log.")
+        str | None, typer.Option(metavar="S", help="The same shoes every time; each seed has its own log.")
     ] = None,
     speed: Annotated[float, typer.Option(metavar="X", help="2 is twice as fast, betting windows included.")] = 1.0,
     port: Annotated[int, typer.Option(metavar="P", help="Of the page; the next one that is free is taken.")] = 8080,
@@ -31,7 +31,8 @@ def command(
     """Play live tables: shoes, simulated customers, settlement and the page, all in this process.
 
     Prints the page's address first, then what happens. Started again, also after a kill, it goes on with the same shoe,
-    the next card and the open bets. The logs are kept under PUNTO_STATE_DIR, by default ~/.local/state/puntobanco.
+    the next card and the open bets: each --seed, and none, with its own newest log. The logs are kept under
+    PUNTO_STATE_DIR, by default ~/.local/state/puntobanco.
     """
     import asyncio
 

@@ -55,15 +55,13 @@ async def _kafka() -> AsyncIterator["Log"]:
 
 
 def log_file(state: Path) -> Path:
-    """The log of a state folder: of the demonstration's it is the current one. Raises BadSettings."""
-    from services.demo.folders import CURRENT
-    from services.demo.folders import read as current_of
+    """The log of a state folder: of the demonstration's it is the one that was started last. Raises BadSettings."""
+    from services.demo.folders import last_started
 
     if state.is_file():
         return state
     for folder in (state, state / "demo"):
-        current = current_of(folder / CURRENT)
-        for found in (folder / LOG_FILE, folder / current.folder / LOG_FILE if current else folder / LOG_FILE):
-            if found.is_file():
-                return found
+        for found in (folder, last_started(folder)):
+            if found is not None and (found / LOG_FILE).is_file():
+                return found / LOG_FILE
     raise BadSettings(f"{state}: there is no log here; --state names a folder with {LOG_FILE}, or that file")

@@ -25,7 +25,7 @@ from services.dashboard.projection import project
 from services.dashboard.web import listen, serve
 from services.demo.customers import customers
 from services.demo.dealer import dealer
-from services.demo.folders import choose
+from services.demo.folders import choose, newest
 from services.demo.following import again_and_again
 from services.demo.telling import Say, tell
 from services.rules import RULES
@@ -90,11 +90,20 @@ async def demo(
         log = held.enter_context(EmbeddedLog(folder.path / "log.sqlite"))
         address, child = held.enter_context(redis(folder.path / "redis"))
         say(f"http://{HOST}:{page.getsockname()[1]}")
+        if folder.remark:
+            say(folder.remark)
         say(f"{'A new log' if folder.is_new else 'Going on with the log'} in {folder.path}; Ctrl-C stops.")
         if play.seed is not None:
             say(f"A demonstration with seed {play.seed}: the same shoes every time, never for play.")
         await run(log, play, folder.path, page, address, child, say)
-        say("Stopped; started again it goes on here.")
+        say(stopped(folder.path, play.seed))
+
+
+def stopped(folder: Path, seed: str | None) -> str:
+    """The last line: how this log is gone on with, unless a newer one with its seed was begun meanwhile."""
+    if (beside := newest(folder.parent, seed)) != folder:
+        return f"Stopped; {beside} was begun meanwhile, and is gone on with instead."
+    return f"Stopped; started again{'' if seed is None else f' with --seed {seed}'} it goes on here."
 
 
 async def run(

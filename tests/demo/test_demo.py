@@ -38,7 +38,8 @@ from services.baccarat.events import (
 )
 from services.card_scanner.sources import simulated_shoe
 from services.card_scanner.table_view import house_rules
-from services.demo.demo import demo, listening, table_configurations
+from services.demo.demo import demo, listening, stopped, table_configurations
+from services.demo.folders import choose
 from services.runtime.embedded import EmbeddedLog
 
 E = TypeVar("E", bound=Event)
@@ -114,7 +115,7 @@ def test_killed_and_started_again_it_goes_on_and_nothing_is_doubled(tmp_path: Pa
         said, complained = child.communicate(timeout=60)
         assert child.returncode == 0
         assert "Traceback" not in complained
-        assert said.endswith("Stopped; started again it goes on here.\n")
+        assert said.endswith("Stopped; started again with --seed 7 it goes on here.\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["current.json", "log-1"]
     told = topics_of(tmp_path / "log-1" / "log.sqlite")
     for table_id, configuration in table_configurations(2, 100).items():
@@ -220,6 +221,14 @@ async def test_a_log_in_use_is_said_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "current.json").write_text('{"folder":"log-1","seed":null}')
     with EmbeddedLog(tmp_path / "log-1" / "log.sqlite"), pytest.raises(NotReady, match="is in use by process"):
         await demo(state_dir=tmp_path, port=0)
+
+
+def test_the_last_line_says_what_is_gone_on_with(tmp_path: Path) -> None:
+    first = choose(tmp_path, None, fresh=False).path
+    choose(tmp_path, "7", fresh=False)
+    assert stopped(first, None) == "Stopped; started again it goes on here."
+    other = choose(tmp_path, None, fresh=True).path
+    assert stopped(first, None) == f"Stopped; {other} was begun meanwhile, and is gone on with instead."
 
 
 def test_the_first_four_tables_are_the_four_base_games() -> None:
