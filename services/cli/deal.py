@@ -1,14 +1,14 @@
 """`punto deal`: one simulated shoe."""
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from services.baccarat.errors import BadSettings
 from services.cli.exits import Code
-from services.cli.output import say, say_json
+from services.cli.out_file import STDOUT, write
+from services.cli.output import counted, say, say_json
 
 if TYPE_CHECKING:
     from services.baccarat.events import Event, RoundDecided
@@ -32,7 +32,11 @@ def command(
     seed: Annotated[
         str | None, typer.Option(metavar="S", help="The same shoe every time: a demonstration, never for play.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the shoe there as a recording.")] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Also write the shoe there as a recording; '-' writes nothing else."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a FILE that is there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The shoe as one JSON object.")] = False,
 ) -> int:
     """Deal one simulated shoe through the rules, round by round.
@@ -49,6 +53,7 @@ def command(
     from services.replay.deciding import facts_of, house_rules, recording_of
 
     check_decks(decks)
+    check_out(out, as_json=as_json)
     if seed is not None and re.fullmatch(r"[^\s=*]{1,100}", seed) is None:
         raise BadSettings(f"--seed: {seed[:100]!r} must be 1 to 100 characters without blanks, '=' and '*'")
     how = configuration(variant, decks=decks)
@@ -57,7 +62,11 @@ def command(
     if out is not None:
         from services.card_scanner.recording import format_text
 
-        write(out, format_text(recording_of(facts, shoe, how, seed)))
+        text = format_text(recording_of(facts, shoe, how, seed))
+        if out in STDOUT:
+            say(text.removesuffix("\n"))
+            return Code.DONE
+        write(out, text, force=force)
     if as_json:
         say_json(as_object(facts, shoe, variant, seed))
     else:
@@ -65,14 +74,12 @@ def command(
     return Code.DONE
 
 
-def write(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        fresh.write_text(text, encoding="utf-8", newline="\n")
-        fresh.replace(path)
-    except OSError as error:
-        raise BadSettings(f"{path}: cannot be written: {error.strerror}") from error
+def check_out(out: str | None, *, as_json: bool) -> None:
+    """Raises BadSettings for a FILE that cannot be meant."""
+    if out == "":
+        raise BadSettings("--out: the name of a file is missing")
+    if out in STDOUT and as_json:
+        raise BadSettings(f"--out {out} and --json: standard output takes one of the two")
 
 
 def as_object(facts: "tuple[Event, ...]", shoe: "SealedShoe", variant: str, seed: str | None) -> dict[str, Any]:
@@ -105,7 +112,7 @@ def _text(facts: "tuple[Event, ...]", shoe: "SealedShoe", variant: str, seed: st
     from services.baccarat.events import CardBurned, CutCardSeen, RoundDecided, ShoeClosed
 
     lines = [
-        f"{variant}, {shoe.decks} {'deck' if shoe.decks == 1 else 'decks'}"
+        f"{variant}, {counted(shoe.decks, 'deck')}"
         + (f": a demonstration, seed {seed}, never for play" if seed else "")
     ]
     burned = " ".join(str(fact.card) for fact in facts if isinstance(fact, CardBurned))
@@ -119,7 +126,7 @@ def _text(facts: "tuple[Event, ...]", shoe: "SealedShoe", variant: str, seed: st
                 lines.append(f"     cut card before card {fact.card_no}")
             case ShoeClosed():
                 counts = ", ".join(f"{winner.value.title()} {winners.count(winner)}" for winner in Winner)
-                lines.append(f"{fact.rounds} rounds, {fact.cards} cards: {counts}")
+                lines.append(f"{counted(fact.rounds, 'round')}, {counted(fact.cards, 'card')}: {counts}")
             case _:
                 pass
     return "\n".join(lines)

@@ -11,6 +11,7 @@ class Code(IntEnum):
     USAGE = 2
     NOT_READY = 3
     FAULT = 70
+    NOT_WRITTEN = 74
     INTERRUPTED = 130
     PIPE = 141
 
@@ -21,6 +22,7 @@ MEANINGS = {
     Code.USAGE: "the command line, a settings file or an input file cannot be used",
     Code.NOT_READY: "something outside (Kafka, the registry, Redis, an optional package) is not there",
     Code.FAULT: "a fault of this program; PUNTO_DEBUG=1 shows where",
+    Code.NOT_WRITTEN: "the output could not be written: a full disk, or a standard output that is closed",
     Code.INTERRUPTED: "interrupted with Ctrl-C",
     Code.PIPE: "whoever read the output has closed it",
 }

@@ -1,5 +1,6 @@
 """The command `punto`: its commands, and the one place where errors become one line and an exit code."""
 
+import errno
 import os
 import sys
 import traceback
@@ -12,7 +13,7 @@ from services.baccarat.errors import BadSettings, NotReady, PuntoError, Unusable
 from services.cli import accounts, deal, demo, local, odds, replay, run, schemas, tables, topics, variants
 from services.cli import round as one_round
 from services.cli.exits import Code, listed
-from services.cli.output import complain, say, say_json
+from services.cli.output import NotWritten, Unsaid, complain, flush, say, say_json
 
 HELP = f"""\
 Live baccarat (Punto Banco): cards in, rounds decided, bets settled.
@@ -76,9 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command line, by default the process's own, and gives its exit code."""
     try:
         code = _run(list(sys.argv[1:] if arguments is None else arguments))
-        sys.stdout.flush()
+        flush()
     except BrokenPipeError:
-        return _closed_pipe()
+        return _silenced(Code.PIPE)
+    except Unsaid as error:
+        return _silenced(_failed(error, as_json=False))
     return code
 
 
@@ -89,18 +92,23 @@ def _run(words: list[str]) -> int:
             return int(command.invoke(context) or Code.DONE)
     except typer.Exit as ended:
         return ended.exit_code
-    except BrokenPipeError:
+    except (BrokenPipeError, Unsaid):
         raise
     except KeyboardInterrupt:
         return Code.INTERRUPTED
+    except OSError as error:
+        if error.filename is None and error.errno == errno.ENOSPC:  # of a help text, which is not said by us
+            raise Unsaid(f"standard output cannot be written: {error.strerror}") from error
+        return _failed(error, as_json="--json" in words)
     except Exception as error:  # noqa: BLE001 - whatever it is, it becomes one line
         return _failed(error, as_json="--json" in words)
 
 
-def _closed_pipe() -> int:
-    """Whoever reads has enough: nothing more is written, not even by the interpreter as it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return Code.PIPE
+def _silenced(code: int) -> int:
+    """Nothing more is written, not even what the interpreter still holds as it ends."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
 
 
 def _failed(error: Exception, *, as_json: bool) -> int:
@@ -123,6 +131,8 @@ def described(error: Exception) -> tuple[Code, str, str]:
             context = getattr(error, "ctx", None)
             path = context.command_path if context else "punto"
             return Code.USAGE, "usage", f"{error.format_message()} ('{path} --help' teaches)"
+        case NotWritten():
+            return Code.NOT_WRITTEN, "not-written", str(error)
         case NotReady():
             return Code.NOT_READY, "not-ready", str(error)
         case Unusable():

@@ -1,4 +1,7 @@
 import json
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +60,66 @@ def test_the_recording_is_judged_legal(variant: str, tmp_path: Path, capsys: pyt
     assert list(tmp_path.iterdir()) == [file], "no half of a file is left beside it"
 
 
-def test_a_file_that_is_there_is_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def refused(words: list[str], capsys: pytest.CaptureFixture[str], code: int = 2) -> str:
+    assert main(["deal", "--seed", "1", *words]) == code
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    return err
+
+
+def test_a_file_that_is_there_is_replaced_only_by_force(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "shoe.rec"
     file.write_text("old")
-    dealt(["--seed", "1", "--out", str(file)], capsys)
+    file.chmod(0o600)
+    assert "--force" in refused(["--out", str(file)], capsys)
+    assert file.read_text() == "old"
+    dealt(["--seed", "1", "--out", str(file), "--force"], capsys)
     assert file.read_text().startswith("puntobanco recording 1")
+    assert file.stat().st_mode & 0o777 == 0o600
+    dealt(["--seed", "1", "--out", str(file)], capsys)  # it says the same
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_link_stays_a_link(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, link = tmp_path / "shoe.rec", tmp_path / "link.rec"
+    link.symlink_to(file)
+    dealt(["--seed", "1", "--out", str(link)], capsys)
+    assert link.is_symlink()
+    assert file.read_text().startswith("puntobanco recording 1")
+
+
+def test_what_is_no_file_is_written_through(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        reading = pool.submit(pipe.read_text)
+        dealt(["--seed", "1", "--out", str(pipe)], capsys)
+        assert reading.result(20).startswith("puntobanco recording 1")
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    full = tmp_path / "full"
+    full.symlink_to("/dev/full")
+    assert "No space left" in refused(["--out", str(full)], capsys, 74)
+    assert stat.S_ISCHR(full.stat().st_mode)
+    assert sorted(tmp_path.iterdir()) == [full, pipe]
+
+
+def test_nothing_is_left_where_a_file_cannot_be_finished(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    assert "No space left" in refused(["--out", str(tmp_path / "shoe.rec")], capsys)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_recording_alone_goes_to_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "shoe.rec"
+    dealt(["--seed", "1", "--out", str(file)], capsys)
+    assert dealt(["--seed", "1", "--out", "-"], capsys) == file.read_text()
+
+
+def test_a_file_must_be_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--out" in refused(["--out", ""], capsys)
+    assert main(["deal", "--out", "-", "--json"]) == 2

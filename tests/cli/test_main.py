@@ -135,6 +135,32 @@ def test_a_reader_who_has_enough_is_no_error() -> None:
         assert process.stderr.read() == b""
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("variants > /dev/full", "No space left"),
+        ("odds > /dev/full", "No space left"),
+        ("deal --json > /dev/full", "No space left"),
+        ("--help > /dev/full", "No space left"),
+        ("variants >&-", "closed"),
+        ("variants --json >&-", "closed"),
+    ],
+)
+def test_an_output_that_cannot_be_written_is_one_line(line: str, said: str) -> None:
+    done = subprocess.run(
+        ("bash", "-c", f'"$@" {line}', "bash", *PUNTO), capture_output=True, check=False, stdin=subprocess.DEVNULL
+    )
+    err = done.stderr.decode()
+    assert (done.returncode, err.count("\n")) == (Code.NOT_WRITTEN, 1), err
+    assert said in err
+
+
+def test_errors_that_nobody_can_hear_keep_their_exit_code() -> None:
+    for where in ("2>&-", "2>/dev/full"):
+        done = subprocess.run(("bash", "-c", f'"$@" round 9S {where}', "bash", *PUNTO), check=False)
+        assert done.returncode == Code.FOUND, where
+
+
 def test_ctrl_c_is_no_error_either(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
