@@ -12,7 +12,6 @@ from services.baccarat.errors import BadSettings
 from services.baccarat.events import (
     ROUNDS,
     TABLE_FEED,
-    Configuration,
     ConfigurationReceived,
     Event,
     IrregularityFound,
@@ -20,11 +19,11 @@ from services.baccarat.events import (
     ShoeClosed,
     ShoeOpened,
     TableConfigured,
-    TableMoved,
     cause_id,
 )
 from services.cli.exits import Code
 from services.cli.output import complain, say, say_json
+from services.demo.published import Published, newest, published
 
 if TYPE_CHECKING:
     from services.baccarat.tables import Described, Difference
@@ -46,15 +45,13 @@ NEXT: Final = "it takes force at the next opening, never in a window; decks at t
 
 
 class Known(Struct, frozen=True):
-    """A table as its log has it: the newest configuration that rules took, those that wait, and the shoe in play.
+    """A table as its log has it: its configurations, the version in force, and the shoe in play.
 
-    `sent` is the highest version on its way. `shoe_no` and `decks` are of the open shoe; 0 where none is.
+    `shoe_no` and `decks` are of the open shoe; 0 where none is.
     """
 
-    version: int = 0
-    configuration: Configuration | None = None
+    published: Published = Published()
     in_force: int = 0
-    sent: int = 0
     shoe_no: int = 0
     decks: int = 0
 
@@ -62,25 +59,13 @@ class Known(Struct, frozen=True):
 def learnt(known: Known, event: Event) -> Known:
     """Folds a record of `rounds` or of `table-feed`."""
     match event:
-        case RulesInForce():
-            return replace(newer(known, event), in_force=event.version)
-        case ConfigurationReceived():
-            return newer(known, event)
-        case TableConfigured() | TableMoved():
-            return replace(known, sent=max(known.sent, event.version))
         case ShoeOpened():
             return replace(known, shoe_no=event.shoe_no, decks=event.decks)
         case ShoeClosed():
             return replace(known, shoe_no=0, decks=0)
         case _:
-            return known
-
-
-def newer(known: Known, event: RulesInForce | ConfigurationReceived) -> Known:
-    """With this configuration, unless a newer one is known."""
-    if event.version < known.version:
-        return known
-    return replace(known, version=event.version, configuration=event.configuration)
+            in_force = event.version if isinstance(event, RulesInForce) else known.in_force
+            return replace(known, published=published(known.published, event), in_force=in_force)
 
 
 # ---------------------------------------------------------------- commands
@@ -131,9 +116,11 @@ Examples:
 """
 )
 def diff(file: FILE, *, table: TABLE = None, state: STATE = None, as_json: JSON = False) -> int:
-    """Show what 'apply' would change against the newest configuration that rules took. Exit code 1 if anything differs.
+    """Show what 'apply' would change against the newest configuration published. Exit code 1 if anything differs.
 
-    As JSON: table, version (the newest taken, 0 for none), in_force, and differences: what, before, after.
+    One that rules refused does not count; one that they have not answered yet does.
+
+    As JSON: table, version (the newest, 0 for none), in_force, and differences: what, before, after.
     """
     import asyncio
 
@@ -145,11 +132,12 @@ def diff(file: FILE, *, table: TABLE = None, state: STATE = None, as_json: JSON 
         return refused(file, found)
     name = table_of(file, found, table)
     known = asyncio.run(_known(name, state))
-    changes = differences(known.configuration, found.configuration)
+    version, before = newest(known.published)
+    changes = differences(before, found.configuration)
     if as_json:
-        say_json({"table": name, "version": known.version, "in_force": known.in_force, "differences": told(changes)})
+        say_json({"table": name, "version": version, "in_force": known.in_force, "differences": told(changes)})
     else:
-        say("\n".join(map(in_words, told(changes))) or f"{name}: nothing differs from version {known.version}")
+        say("\n".join(map(in_words, told(changes))) or f"{name}: nothing differs from version {version}")
     return Code.FOUND if changes else Code.DONE
 
 
@@ -239,13 +227,14 @@ async def _apply(
     table, wanted = said.table_id, said.configuration
     async with log_of(state) as log, following(log, [ROUNDS, TABLE_FEED], [table]) as follower:
         known = await _learn(follower)
-        changes = told(differences(known.configuration, wanted))
-        answer = {"table": table, "version": known.version, "differences": changes}
+        version, before = newest(known.published)
+        changes = told(differences(before, wanted))
+        answer = {"table": table, "version": version, "differences": changes}
         if not changes:
             return {**answer, "published": False, "answer": "none", "text": f"{table}: nothing to change"}
         if (refusal := refusal_of(known, said, nextshoe)) is not None:
             raise BadSettings(f"{where(refusal[0])}: {refusal[1]}")
-        version = max(known.version, known.sent) + 1
+        version = known.published.next_version
         said = replace(said, event_id=f"{table}/configured/{version}", version=version)
         await log.append(TABLE_FEED, [said])
         code, text = await _answer(follower, said, wait_s)
@@ -260,7 +249,7 @@ async def _apply(
 
 def refusal_of(known: Known, said: TableConfigured, nextshoe: bool) -> tuple[str, str] | None:
     """Why a right configuration still cannot be published at this table: the setting, and the sentence."""
-    wanted, before = said.configuration, known.configuration
+    wanted, (_, before) = said.configuration, newest(known.published)
     if before is not None and (wanted.currency, wanted.exponent) != (before.currency, before.exponent):
         text = (
             f"table {said.table_id} plays in {before.currency} of {before.exponent} decimals, and its debts are in it"

@@ -1,7 +1,9 @@
 """The simulated dealer's other acts: says what is played at each table, and resumes one that was suspended.
 
-He does what a person would: notices the suspension, looks into it for a while, and goes on with a fresh round. The
-cards themselves come from the card scanner, and betting opens by itself.
+He configures a table that has no configuration, and afterwards changes only what he himself wrote: what somebody else
+published stays, but for the betting window at another speed. He does what a person would with a suspension: notices
+it, looks into it for a while, and goes on with a fresh round. The cards themselves come from the card scanner, and
+betting opens by itself.
 """
 
 import asyncio
@@ -15,15 +17,14 @@ from services.baccarat.events import (
     ROUNDS,
     TABLE_FEED,
     Configuration,
-    ConfigurationReceived,
     DealerResumed,
     Event,
-    RulesInForce,
     TableConfigured,
     TableResumed,
     TableSuspended,
 )
 from services.demo.following import again_and_again, following
+from services.demo.published import Published, is_all_by, newest, published, written_by
 from services.runtime.embedded import wall_clock_ms
 from services.runtime.log import Log
 
@@ -32,39 +33,48 @@ LOOKS_INTO_IT_MS: Final = 10_000  # at speed 1
 
 
 class Watched(Struct, frozen=True):
-    """A table as its dealer knows it: the newest configuration it has, and the suspension that waits, if any."""
+    """A table as its dealer knows it: the configurations of it, and the suspension that waits, if any."""
 
-    version: int = 0
-    configuration: Configuration | None = None
+    published: Published = Published()
     suspension: TableSuspended | None = None
 
 
 def watch(watched: Watched, fact: Event) -> Watched:
-    """Folds a fact of `rounds`."""
+    """Folds a record of `rounds` or of `table-feed`."""
     match fact:
-        case ConfigurationReceived() | RulesInForce() if fact.version >= watched.version:
-            return replace(watched, version=fact.version, configuration=fact.configuration)
         case TableSuspended():
             return replace(watched, suspension=fact)
         case TableResumed():
             return replace(watched, suspension=None)
         case _:
-            return watched
+            return replace(watched, published=published(watched.published, fact))
 
 
 def configured(table_id: str, wanted: Configuration, watched: Watched) -> TableConfigured | None:
-    """What makes the table play by `wanted`; None when it does."""
-    if watched.configuration == wanted:
+    """What makes the table play by `wanted`, as far as that is the dealer's to say; None when nothing is."""
+    known = watched.published
+    _, playing = newest(known)
+    mine = written_by(known, NAME)
+    change, reason = wanted, "demonstration"
+    if playing is not None and not is_all_by(known, NAME):
+        is_new_pace = mine is not None and at_pace(mine.configuration, wanted) != mine.configuration
+        change = at_pace(playing, wanted) if is_new_pace else playing
+        reason = "another speed: only the betting window changes"
+    if change == playing or (mine is not None and change == mine.configuration):  # his own last word may be refused
         return None
-    version = watched.version + 1
     return TableConfigured(
-        event_id=f"{table_id}/configured/{version}",
+        event_id=f"{table_id}/configured/{known.next_version}",
         table_id=table_id,
-        version=version,
-        configuration=wanted,
+        version=known.next_version,
+        configuration=change,
         by=NAME,
-        reason="demonstration",
+        reason=reason,
     )
+
+
+def at_pace(how: Configuration, wanted: Configuration) -> Configuration:
+    """The same with the betting window that is wanted."""
+    return replace(how, betting_window_ms=wanted.betting_window_ms, close_margin_ms=wanted.close_margin_ms)
 
 
 def resumed(suspension: TableSuspended) -> DealerResumed:
@@ -93,10 +103,10 @@ async def dealer(
 async def attend(
     log: Log, configurations: Mapping[str, Configuration], speed: float, stop: asyncio.Event, clock: Callable[[], int]
 ) -> None:
-    """Reads `rounds` from its beginning, configures the tables that play otherwise, then watches. Raises NotReady."""
+    """Reads all that was, configures the tables that are his to configure, then watches. Raises NotReady."""
     tables = dict.fromkeys(configurations, Watched())
     told: set[str] = set()
-    async with following(log, [ROUNDS], tables) as follower:
+    async with following(log, [ROUNDS, TABLE_FEED], tables) as follower:
         while not stop.is_set():
             for fact in await follower.next():
                 tables[fact.table_id] = watch(tables[fact.table_id], fact)
@@ -113,7 +123,7 @@ async def attend(
 
 
 def changes(configurations: Mapping[str, Configuration], tables: Mapping[str, Watched]) -> tuple[TableConfigured, ...]:
-    """What must be said so that every table plays as it is meant to."""
+    """What must be said of the tables that are the dealer's to configure."""
     found = (configured(table_id, wanted, tables[table_id]) for table_id, wanted in configurations.items())
     return tuple(change for change in found if change is not None)
 

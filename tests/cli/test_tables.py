@@ -27,6 +27,7 @@ from services.cli.log_of import log_file
 from services.cli.main import main
 from services.cli.tables import Known, learnt
 from services.demo.folders import CURRENT, Current, write
+from services.demo.published import newest
 from services.replay.logs import read_log
 from services.rules import RULES
 from services.runtime.embedded import EmbeddedLog
@@ -189,9 +190,26 @@ def test_what_is_published_takes_the_next_version(file: Path, state: Path, capsy
         "  seats: 0 -> 7\nT1: version 2 is published, and rules will answer: "
         "it takes force at the next opening, never in a window; decks at the next shoe\n"
     )
-    code, found = asked(words, capsys)  # before rules have answered: another version, never the same one twice
-    assert found["version"] == 3
+    code, found = asked(words, capsys)  # before rules have answered: it waits, and is not published once more
+    assert (found["published"], found["version"]) == (False, 2)
+    assert main(["tables", "diff", str(file), "--state", str(state)]) == 0
+    assert capsys.readouterr().out == "T1: nothing differs from version 2\n"
+    file.write_text(PLAIN + "seats = 8\n")
+    assert asked(words, capsys)[1]["version"] == 3
     assert [one.version for one in sent(state)] == [1, 2, 3]
+
+
+def test_what_rules_refused_is_nothing_that_waits(file: Path, state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = TableConfigured(event_id="e", table_id="T1", version=4, configuration=CLASSIC, by="ann")
+    refused = IrregularityFound(
+        **{**COMMON, "cause_id": "configuration/4"}, code="configuration-refused", text="no", policy="refused"
+    )
+    append(state, ROUNDS, refused)
+    append(state, TABLE_FEED, said)
+    code, found = asked(["diff", file, "--state", state], capsys)
+    assert (code, found["version"]) == (1, 0)
+    code, found = asked(["apply", file, "--state", state], capsys)
+    assert (found["published"], found["version"]) == (True, 5)
 
 
 def test_decks_do_not_change_in_mid_shoe(file: Path, state: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -273,9 +291,12 @@ def test_what_is_learnt_of_a_table() -> None:
     known = Known()
     for event in events:
         known = learnt(known, event)
-    assert known == Known(version=3, configuration=other, in_force=1, sent=3, shoe_no=12, decks=8)
+    assert (known.in_force, known.shoe_no, known.decks) == (1, 12, 8)
+    assert newest(known.published) == (3, other)
+    assert known.published.last_sent == 3
     moved = TableMoved(event_id="e", table_id="T1", action_id="a", next_shoe_no=13, version=9, configuration=CLASSIC)
-    assert learnt(known, moved).sent == 9
+    assert learnt(known, moved).published.last_sent == 9
+    assert newest(learnt(known, moved).published) == (9, CLASSIC)
 
 
 # ---- where the log is
@@ -332,4 +353,4 @@ def test_on_kafka(
     code, found = asked(["apply", file, "--wait", "0.1"], capsys)
     assert (code, found["published"], found["version"], found["answer"]) == (0, True, 1, "none")
     code, found = asked(["apply", file, "--wait", "0.1"], capsys)
-    assert found["version"] == 2
+    assert (found["published"], found["version"]) == (False, 1)

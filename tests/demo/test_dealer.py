@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -10,11 +11,12 @@ from services.baccarat.catalogue import configuration
 from services.baccarat.events import (
     ROUNDS,
     TABLE_FEED,
+    Configuration,
     ConfigurationReceived,
     DealerResumed,
     DealerSuspended,
     Event,
-    RulesInForce,
+    IrregularityFound,
     TableConfigured,
     TableResumed,
     TableSuspended,
@@ -24,6 +26,7 @@ from services.rules import RULES
 from services.runtime.embedded import EmbeddedLog
 
 CLASSIC = configuration("classic")
+EZ = configuration("ez")
 
 
 def suspension(number: int, at_ms: int) -> TableSuspended:
@@ -32,18 +35,52 @@ def suspension(number: int, at_ms: int) -> TableSuspended:
     )
 
 
-def test_a_table_is_configured_only_if_it_plays_otherwise() -> None:
+def by(who: str, version: int, how: Configuration) -> TableConfigured:
+    return TableConfigured(event_id="x", table_id="T1", version=version, configuration=how, by=who)
+
+
+def seen(*facts: Event) -> Watched:
+    return reduce(watch, facts, Watched())
+
+
+def received(version: int, how: Configuration) -> ConfigurationReceived:
+    return ConfigurationReceived(event_id="x", table_id="T1", at_ms=1, cause_id="c", version=version, configuration=how)
+
+
+def test_a_table_without_a_configuration_is_configured_once() -> None:
     first = configured("T1", CLASSIC, Watched())
     assert first is not None
-    assert (first.version, first.configuration) == (1, CLASSIC)
-    about = {"event_id": "x", "table_id": "T1", "at_ms": 1, "cause_id": "c", "configuration": CLASSIC}
-    received = watch(Watched(), ConfigurationReceived(**about, version=4))  # type: ignore[arg-type]
-    assert configured("T1", CLASSIC, received) is None
-    other = configured("T1", configuration("ez"), received)
+    assert (first.version, first.configuration, first.reason) == (1, CLASSIC, "demonstration")
+    assert configured("T1", CLASSIC, seen(first)) is None
+    assert configured("T1", CLASSIC, seen(first, received(1, CLASSIC))) is None
+    other = configured("T1", EZ, seen(first, received(1, CLASSIC)))
     assert other is not None
-    assert other.version == 5
-    old = watch(received, RulesInForce(**{**about, "configuration": configuration("ez")}, version=3))  # type: ignore[arg-type]
-    assert old == received
+    assert (other.version, other.configuration) == (2, EZ)
+
+
+def test_what_somebody_else_published_stays() -> None:
+    mine = by("simulated-dealer", 1, CLASSIC)
+    for waits in (seen(mine, by("ann", 2, EZ)), seen(mine, by("ann", 2, EZ), received(2, EZ)), seen(received(1, EZ))):
+        assert configured("T1", CLASSIC, waits) is None
+    refused = IrregularityFound(
+        event_id="x", table_id="T1", at_ms=1, cause_id="configuration/1", code="configuration-refused", text="",
+        policy="refused",
+    )  # fmt: skip
+    again = configured("T1", CLASSIC, seen(by("ann", 1, EZ), refused))
+    assert again is not None
+    assert (again.version, again.configuration) == (2, CLASSIC)
+
+
+def test_another_speed_changes_only_the_window_of_what_somebody_else_published() -> None:
+    fast = replace(CLASSIC, betting_window_ms=1_500, close_margin_ms=25)
+    watched = seen(by("simulated-dealer", 1, CLASSIC), by("ann", 2, EZ), received(2, EZ))
+    change = configured("T1", fast, watched)
+    assert change is not None
+    assert (change.version, change.configuration) == (3, replace(EZ, betting_window_ms=1_500, close_margin_ms=25))
+    assert change.reason == "another speed: only the betting window changes"
+    assert configured("T1", fast, watch(watched, change)) is None
+    # other bets of the dealer's own are no reason to change what somebody else wrote
+    assert configured("T1", replace(CLASSIC, decks=6), watched) is None
 
 
 def test_a_suspension_is_answered_when_the_dealer_has_looked_into_it() -> None:
