@@ -203,6 +203,8 @@ class Feed:
 
     def _start(self, epoch: str) -> None:
         """What pages know may be of another epoch, or from before a silence: they start again."""
+        if self.problem:
+            LOGGER.info("pages show all there is")
         self._epoch = epoch
         self.problem = ""
         self._heard_s.clear()

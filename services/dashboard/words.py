@@ -3,7 +3,7 @@
 Configurations are data that an operator may write, so whatever has no word here is shown as it was written.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Final
 
@@ -11,10 +11,12 @@ from msgspec import Struct
 
 from services.baccarat.catalogue import SIDE_BETS
 from services.baccarat.events import Condition, Configuration, Line, Policy, Terms
+from services.baccarat.policies import POLICIES
+from services.baccarat.tables import units
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """One bet of the panel; `pays` has a line of words for each line of the pay table."""
+    """One bet of the panel; `pays` has a line of words for each line of the pay table, `bounds` one for each bound."""
 
     bet: str
     title: str
@@ -22,6 +24,7 @@ class Offer(Struct, frozen=True, kw_only=True):
     min_minor: int
     max_minor: int
     step_minor: int
+    bounds: tuple[str, ...] = ()
 
 
 class Panel(Struct, frozen=True, kw_only=True):
@@ -53,6 +56,27 @@ ENDS: Final[Mapping[str, str]] = {
 }
 COMMISSIONS: Final[Mapping[str, str]] = {
     "per_win": "Taken from each win as it is paid.",
+    "owed": "Kept as a debt, exact, and collected at the end of the shoe or when the customer leaves.",
+}
+TYPES: Final[Mapping[str, str]] = {
+    "big": "A big table.",
+    "midi": "A midi table.",
+    "mini": "A mini table.",
+}
+# What the house does about an irregularity, by its code and the policy.
+HOUSE_POLICIES: Final[Mapping[tuple[str, str], str]] = {
+    ("card-in-betting", "close"): "a card that comes during betting ends it and is dealt",
+    ("card-in-betting", "burn"): "a card that comes during betting is burned, and betting goes on",
+    ("card-unread", "wait"): "a card that is not read keeps its place until a person names it",
+    ("card-unread", "burn"): "a card that is not read is burned, and the next one takes its place",
+    ("card-without-opening", "free-hand"): "a card without betting before it begins a free hand",
+    ("card-without-opening", "burn"): "a card without betting before it is burned",
+    ("card-over-count", "suspend"): "a card too many suspends the table",
+    ("card-over-count", "set-aside"): "a card too many is set aside",
+    ("claim-differs", "suspend"): "a result that the device announces otherwise suspends the table",
+    ("claim-differs", "note"): "a result that the device announces otherwise is put on record",
+    ("decks-differ", "suspend"): "a shoe of other decks than the table's suspends the table",
+    ("decks-differ", "note"): "a shoe of other decks than the table's is put on record",
 }
 ROUNDINGS: Final[Mapping[str, str]] = {
     "down": "down",
@@ -72,7 +96,7 @@ def panel(version: int, told: Configuration) -> Panel:
         exponent=told.exponent,
         decks=told.decks,
         betting_window_ms=told.betting_window_ms,
-        offers=tuple(map(_offer, told.pay_table)),
+        offers=tuple(_offer(terms, told) for terms in told.pay_table),
         rules=_rules(told),
     )
 
@@ -96,7 +120,7 @@ def line_in_words(line: Line) -> str:
     return f"{pays} {when}" if when else pays
 
 
-def _offer(terms: Terms) -> Offer:
+def _offer(terms: Terms, told: Configuration) -> Offer:
     return Offer(
         bet=terms.bet,
         title=bet_title(terms.bet),
@@ -104,7 +128,19 @@ def _offer(terms: Terms) -> Offer:
         min_minor=terms.min_minor,
         max_minor=terms.max_minor,
         step_minor=terms.step_minor,
+        bounds=tuple(_bounds(terms, told)),
     )
+
+
+def _bounds(terms: Terms, told: Configuration) -> Iterator[str]:
+    if terms.step_minor != 1:
+        yield f"in steps of {_amount(terms.step_minor, told)}"
+    if terms.last_round_no is not None:
+        yield f"up to round {terms.last_round_no} of a shoe"
+    if terms.cards_dealt_max is not None:
+        yield f"while at most {_count(terms.cards_dealt_max, 'card')} {_have(terms.cards_dealt_max)} left the shoe"
+    if terms.payout_max_minor is not None:
+        yield f"all bets on it together can win {_amount(terms.payout_max_minor, told)} in a round"
 
 
 # Conditions that are read off by their values; where several will do, one of them is enough.
@@ -185,14 +221,59 @@ def _rules(told: Configuration) -> tuple[tuple[str, str], ...]:
     rounding = f"Winnings are rounded {_known(ROUNDINGS, told.winnings_rounding)}; "
     rounding += f"commission {_known(ROUNDINGS, told.commission_rounding)}."
     return (
+        *((("Table", table),) if (table := _table(told)) else ()),
         ("Betting", _known(betting, told.betting)),
-        ("Burn", _known(BURNS, told.burn_rule).format(fixed=told.burn_fixed)),
+        *((("Limits", " ".join(limits)),) if (limits := tuple(_limits(told))) else ()),
+        ("Burn", _burn(told)),
         ("End of the shoe", _known(ENDS, told.end_rule)),
         *((("Commission", _known(COMMISSIONS, told.commission_mode)),) if _has_commission(told) else ()),
         ("Rounding", rounding),
         ("Corrections", f"The last {told.rounds_kept} rounds can be revised: bets are reversed and settled again."),
-        *((("Irregularities", "; ".join(map(_policy, told.policies)) + "."),) if told.policies else ()),
+        *((("Irregularities", "; ".join(map(_policy, policies)) + "."),) if (policies := _unusual(told)) else ()),
+        *((("Gaming day", day),) if (day := _gaming_day(told)) else ()),
     )
+
+
+def _table(told: Configuration) -> str:
+    """Empty for a mini table whose seats have no numbers."""
+    size = "" if told.table_type == "mini" else _known(TYPES, told.table_type)
+    seats = f"Bets may name {'seat 1' if told.seats == 1 else f'seats 1 to {told.seats}'}." if told.seats else ""
+    return " ".join(filter(None, (size, seats)))
+
+
+def _limits(told: Configuration) -> Iterator[str]:
+    """Those of the table, a sentence each; the limits of a bet hang at the bet."""
+    if not told.opposite_mains:
+        yield "A customer may not back both Player and Banker in a round."
+    if not told.side_above_main:
+        yield "A customer's side bet may not be above his main bets."
+    if told.win_max_minor is not None:
+        yield f"A customer can win at most {_amount(told.win_max_minor, told)} in a round."
+    if told.payout_max_minor is not None:
+        yield f"All customers together can win at most {_amount(told.payout_max_minor, told)} in a round."
+    if told.differential_max_minor is not None:
+        bound = _amount(told.differential_max_minor, told)
+        yield f"The stakes on Player and on Banker may differ by at most {bound}; the newest bets above it are void."
+
+
+def _burn(told: Configuration) -> str:
+    begins = _known(BURNS, told.burn_rule).format(fixed=told.burn_fixed)
+    if not told.burn_between:
+        return begins
+    cards = _count(told.burn_between, "card")
+    return f"{begins} Between two rounds {cards} {'is' if told.burn_between == 1 else 'are'} burned."
+
+
+def _unusual(told: Configuration) -> tuple[Policy, ...]:
+    """Policies that are not the usual one, which is the first there is."""
+    return tuple(one for one in told.policies if one.policy != POLICIES.get(one.code, ("",))[0])
+
+
+def _gaming_day(told: Configuration) -> str:
+    """Empty where it is the day of UTC."""
+    if (told.gaming_day_starts_at, told.time_zone) == ("00:00", "UTC"):
+        return ""
+    return f"Begins at {told.gaming_day_starts_at}, {told.time_zone} time."
 
 
 def _has_commission(told: Configuration) -> bool:
@@ -200,7 +281,21 @@ def _has_commission(told: Configuration) -> bool:
 
 
 def _policy(policy: Policy) -> str:
+    if (words := HOUSE_POLICIES.get((policy.code, policy.policy))) is not None:
+        return words
     return f"{policy.code.replace('-', ' ')}: {policy.policy.replace('_', ' ').replace('-', ' ')}"
+
+
+def _amount(minor: int, told: Configuration) -> str:
+    return f"{units(minor, told)} {told.currency}"
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number} {one}" if number == 1 else f"{number} {one}s"
+
+
+def _have(number: int) -> str:
+    return "has" if number == 1 else "have"
 
 
 def _known(words: Mapping[str, str], written: str) -> str:

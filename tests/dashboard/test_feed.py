@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -84,6 +85,25 @@ async def test_without_an_epoch_there_is_a_reason_and_no_snapshot(redis_url: str
         await until(lambda: feed.problem == "the tables are being read from the log", "the reason is told")
         with pytest.raises(NotReady, match="being read from the log"):
             await feed.snapshot()
+
+
+async def test_the_log_says_when_the_pages_wait_and_when_they_show(
+    log: EmbeddedLog, redis_url: str, prefix: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="services.dashboard.feed")
+    async with following(redis_url, prefix) as feed:
+        await until(lambda: feed.problem == "the tables are being read from the log", "the reason is told")
+        async with projecting(log, redis_url, prefix):
+            await until(lambda: not feed.problem, "the feed follows")
+    said = [(levelname, text) for name, levelname, text in levels(caplog) if name == "services.dashboard.feed"]
+    assert said == [
+        ("INFO", "pages get nothing new: the tables are being read from the log"),
+        ("INFO", "pages show all there is"),
+    ]
+
+
+def levels(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str, str]]:
+    return [(record.name, record.levelname, record.getMessage()) for record in caplog.records]
 
 
 async def test_another_epoch_starts_every_page_again(

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import shutil
 import time
@@ -12,6 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 from redis.asyncio import Redis
 
@@ -20,11 +22,12 @@ from services.dashboard.redis_model import Model
 from services.dashboard.web import listen, serve
 from services.runtime import local
 from services.runtime.embedded import EmbeddedLog
+from tests.conftest import unavailable
 from tests.dashboard.conftest import Table, projecting
 
 pytestmark = pytest.mark.browser
 
-WITHIN_MS = 20_000
+WITHIN_MS = 90_000  # on a machine that does much else; what is waited for comes in a moment on one that does not
 MINUS, DASH = "\N{MINUS SIGN}", "\N{EN DASH}"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # No sandbox in a container, no graphics card, and no word to anybody.
@@ -40,12 +43,13 @@ FLAGS = [
 
 @pytest.fixture
 async def browser() -> AsyncIterator[Browser]:
-    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    names = filter(None, (os.environ.get("CHROMIUM"), *NAMES))
+    path = next((found for name in names if (found := shutil.which(name))), None)
     if path is None:
-        pytest.skip(f"no browser: install one of {', '.join(NAMES)}")
+        unavailable("no Chromium: `apt-get install chromium`, or set CHROMIUM to the path of one")
     expect.set_options(timeout=WITHIN_MS)
     async with async_playwright() as playwright:
-        launched = await playwright.chromium.launch(executable_path=path, args=FLAGS)
+        launched = await playwright.chromium.launch(executable_path=path, args=FLAGS, timeout=WITHIN_MS)
         yield launched
         await launched.close()
 
@@ -65,7 +69,7 @@ async def serving(redis_url: str, prefix: str, port: int) -> AsyncIterator[str]:
 @asynccontextmanager
 async def opened(browser: Browser, url: str, **settings: Any) -> AsyncIterator[Page]:
     """A page that must not complain: of a broken script, a refused style, a part that is missing."""
-    page = await browser.new_page(**settings)
+    page = await new_page(browser, **settings)
     complaints: list[str] = []
 
     def heard(message: ConsoleMessage) -> None:
@@ -74,10 +78,17 @@ async def opened(browser: Browser, url: str, **settings: Any) -> AsyncIterator[P
 
     page.on("console", heard)
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    await page.goto(url)
+    await page.goto(url, wait_until="commit")
     yield page
     await page.close()
     assert complaints == []
+
+
+async def new_page(browser: Browser, **settings: Any) -> Page:
+    """One that waits as long as the tests do; what it must show is waited for, not that it is loaded."""
+    page = await browser.new_page(**settings)
+    page.set_default_timeout(WITHIN_MS)
+    return page
 
 
 def now_ms() -> int:
@@ -99,6 +110,7 @@ async def test_a_lobby_of_four_tables(
         table.stage.at_ms = now_ms() - 60_000
         await table.play(7)
         table.stage.at_ms = now_ms()
+    betting.stage.told = replace(betting.stage.told, betting_window_ms=10 * WITHIN_MS)  # open when it is looked at
     for table in (betting, dealing, suspended):
         table.stage.open_betting()
         table.stage.customers()
@@ -121,7 +133,7 @@ async def test_a_lobby_of_four_tables(
         await expect(page.locator(".variant").first).to_have_text("Classic, 5% commission")
         at = {table.table_id: page.locator(f"[data-table={table.table_id}]") for table in tables}
         await expect(at["T1"].locator(".pill")).to_have_text("Place your bets")
-        assert 0 < int(await at["T1"].locator(".seconds").inner_text()) <= 15
+        assert 0 < int(await at["T1"].locator(".seconds").inner_text()) <= 10 * WITHIN_MS / 1000
         await expect(at["T2"].locator(".pill")).to_have_text("Dealing")
         await expect(at["T2"].locator(".banker .card")).to_have_class("card back")
         await expect(at["T2"].locator(".banker .total")).to_have_text("?")
@@ -189,9 +201,9 @@ async def test_a_lost_server_is_said_and_its_return_shows_what_was_missed(
     await table.tell()
     async with projecting(log, redis_url, prefix):
         async with serving(redis_url, prefix, port) as url:
-            page = await browser.new_page()
-            await page.goto(url)
-            await expect(page.locator("article")).to_have_attribute("data-health", "live")
+            page = await new_page(browser)
+            await page.goto(url, wait_until="commit")
+            await expect(page.locator("article")).to_have_attribute("data-health", re.compile("live|quiet"))
             await expect(page.locator(".seconds")).to_have_text(re.compile(r"\d"))
         await expect(page.locator("html")).to_have_attribute("data-connection", "lost")
         await expect(page.locator("article")).to_have_attribute("data-health", "stale")
@@ -258,6 +270,51 @@ async def test_the_panel_opens_by_hand_and_by_keyboard(
         await expect(page.get_by_role("dialog", name="T2")).to_contain_text("7 on 3 Banker cards")
         assert page.url.endswith("#T2")
         assert await _fits(page)
+
+
+async def test_back_closes_the_panel_and_forward_opens_it(
+    log: EmbeddedLog, redis_url: str, prefix: str, browser: Browser, port: int
+) -> None:
+    for name in ("T1", "T2"):
+        await Table(log, name).play(1)
+    async with (
+        projecting(log, redis_url, prefix),
+        serving(redis_url, prefix, port) as url,
+        opened(browser, url) as page,
+    ):
+        dialog = page.locator("dialog")
+        await page.get_by_role("button", name="T1").click()
+        await expect(page.get_by_role("dialog", name="T1")).to_be_visible()
+        await page.go_back()
+        await expect(dialog).to_be_hidden()
+        await expect(page).to_have_url(url)
+        await page.go_forward()
+        await expect(page.get_by_role("dialog", name="T1")).to_be_visible()
+        await page.get_by_role("button", name="Close").click()
+        await expect(page).to_have_url(url)
+        await expect(dialog).to_be_hidden()
+        for way in ("location.hash = 'T2'", "location.hash = ''"):
+            await page.evaluate(way)
+            await expect(dialog).to_be_visible(visible=way.endswith("'T2'"))
+
+
+async def test_an_address_with_a_table_opens_its_panel_and_one_without_says_so(
+    log: EmbeddedLog, redis_url: str, prefix: str, browser: Browser, port: int
+) -> None:
+    await Table(log, "T 1").play(1)
+    async with (
+        projecting(log, redis_url, prefix),
+        serving(redis_url, prefix, port) as url,
+        opened(browser, f"{url}#T%201") as page,
+    ):
+        await expect(page.get_by_role("dialog", name="T 1")).to_contain_text("Classic, 5% commission")
+        await page.keyboard.press("Escape")
+        await expect(page).to_have_url(url)
+        await page.evaluate("location.hash = '#nosuch%'")
+        await expect(page.get_by_role("dialog", name="nosuch%")).to_contain_text("There is no such table.")
+        await page.get_by_role("button", name="Close").click()
+        await expect(page.locator("dialog")).to_be_hidden()
+        await expect(page).to_have_url(url)
 
 
 async def test_the_page_s_own_reckoning(redis_url: str, prefix: str, browser: Browser, port: int) -> None:

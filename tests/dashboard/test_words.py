@@ -1,4 +1,5 @@
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -6,7 +7,8 @@ from msgspec.structs import replace
 from services.baccarat.catalogue import SIDE_BETS, VARIANTS, configuration
 from services.baccarat.events import Condition, Line, Policy
 from services.baccarat.features import FEATURES
-from services.dashboard.words import BY_NUMBER, BY_VALUE, bet_title, line_in_words, panel
+from services.baccarat.policies import POLICIES
+from services.dashboard.words import BY_NUMBER, BY_VALUE, HOUSE_POLICIES, bet_title, line_in_words, panel
 
 
 @pytest.mark.parametrize(
@@ -87,3 +89,73 @@ def test_the_house_rules_in_words() -> None:
     assert rules["Irregularities"] == "card in excess: set aside."
     assert "Commission" in rules
     assert "Commission" not in dict(panel(1, configuration("ez")).rules)
+
+
+def test_a_plain_table_says_nothing_of_what_is_not_there() -> None:
+    shown = panel(1, configuration("classic"))
+    assert [heading for heading, _ in shown.rules] == [
+        "Betting",
+        "Burn",
+        "End of the shoe",
+        "Commission",
+        "Rounding",
+        "Corrections",
+    ]
+    assert all(offer.bounds == () for offer in shown.offers)
+
+
+@pytest.mark.parametrize(
+    ("settings", "heading", "words"),
+    [
+        ({"opposite_mains": False}, "Limits", "A customer may not back both Player and Banker in a round."),
+        ({"side_above_main": False}, "Limits", "A customer's side bet may not be above his main bets."),
+        ({"win_max_minor": 50_000_000}, "Limits", "A customer can win at most 500,000.00 EUR in a round."),
+        ({"payout_max_minor": 100}, "Limits", "All customers together can win at most 1.00 EUR in a round."),
+        (
+            {"differential_max_minor": 200},
+            "Limits",
+            "The stakes on Player and on Banker may differ by at most 2.00 EUR; the newest bets above it are void.",
+        ),
+        ({"burn_rule": "none", "burn_between": 1}, "Burn", "No card is burned. Between two rounds 1 card is burned."),
+        ({"burn_rule": "none", "burn_between": 2}, "Burn", "No card is burned. Between two rounds 2 cards are burned."),
+        ({"seats": 14, "table_type": "big"}, "Table", "A big table. Bets may name seats 1 to 14."),
+        ({"seats": 1}, "Table", "Bets may name seat 1."),
+        ({"table_type": "midi"}, "Table", "A midi table."),
+        (
+            {"commission_mode": "owed"},
+            "Commission",
+            "Kept as a debt, exact, and collected at the end of the shoe or when the customer leaves.",
+        ),
+        (
+            {"policies": (Policy("card-unread", "burn"), Policy("claim-differs", "suspend"))},
+            "Irregularities",
+            "a card that is not read is burned, and the next one takes its place.",
+        ),
+        (
+            {"gaming_day_starts_at": "06:00", "time_zone": "Europe/Vilnius"},
+            "Gaming day",
+            "Begins at 06:00, Europe/Vilnius time.",
+        ),
+    ],
+)
+def test_what_is_not_plain_at_a_table_is_said(settings: dict[str, Any], heading: str, words: str) -> None:
+    rules = dict(panel(1, replace(configuration("classic", currency="EUR"), **settings)).rules)
+    assert rules[heading] == words
+
+
+def test_every_policy_there_is_has_words() -> None:
+    assert set(HOUSE_POLICIES) == {(code, policy) for code, all_of_it in POLICIES.items() for policy in all_of_it}
+
+
+def test_the_bounds_of_a_bet_in_words() -> None:
+    told = configuration("classic", currency="EUR")
+    bound = replace(told.pay_table[0], step_minor=250, last_round_no=40, cards_dealt_max=220, payout_max_minor=100_000)
+    one = replace(told.pay_table[1], cards_dealt_max=1)
+    first, second = panel(1, replace(told, pay_table=(bound, one))).offers
+    assert first.bounds == (
+        "in steps of 2.50 EUR",
+        "up to round 40 of a shoe",
+        "while at most 220 cards have left the shoe",
+        "all bets on it together can win 1,000.00 EUR in a round",
+    )
+    assert second.bounds == ("while at most 1 card has left the shoe",)

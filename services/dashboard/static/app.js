@@ -12,11 +12,12 @@ const TICK_MS = 200;
 const lobby = document.getElementById("tables");
 const page = document.documentElement;
 const cards = new Map();
-const panel = new Panel(document.getElementById("panel"));
+const panel = new Panel(document.getElementById("panel"), left);
 const order = new Intl.Collator("en", { numeric: true });
 const pending = new Set();
 let all = true;
 let called = false;
+let wanted = named();
 
 const stream = new Stream((table_id) => {
   if (table_id === null) all = true;
@@ -25,9 +26,43 @@ const stream = new Stream((table_id) => {
   called = true;
 });
 
-function open(table_id) {
-  panel.open(table_id, stream.tables.get(table_id));
+// What the address names; a hash that is no proper text is taken as it is written.
+function named() {
+  const hash = location.hash.slice(1);
+  try {
+    return decodeURIComponent(hash);
+  } catch {
+    return hash;
+  }
 }
+
+// A panel is a place of its own in the history, so that Back closes it.
+function open(table_id) {
+  history.pushState({ opened: true }, "", `#${encodeURIComponent(table_id)}`);
+  wanted = table_id;
+  follow();
+}
+
+// The reader closed the panel: back to where it was opened, or, where the page began with it, to the page without it.
+function left() {
+  wanted = "";
+  if (history.state?.opened) history.back();
+  else history.replaceState(null, "", location.pathname + location.search);
+}
+
+// The panel is that of the table in the address. That there is no such table is known once the tables are.
+function follow() {
+  const known = stream.tables.has(wanted);
+  if (!wanted || (wanted === lobby.id && !known)) {
+    if (panel.table_id !== null) panel.close();
+  } else if (panel.table_id !== wanted && (known || stream.epoch)) panel.open(wanted, stream.tables.get(wanted));
+}
+
+// Back, Forward, and an address changed by hand.
+addEventListener("popstate", () => {
+  wanted = named();
+  follow();
+});
 
 // Tables come and go with snapshots only; they keep their places in the order of their names.
 function arrange() {
@@ -55,8 +90,8 @@ function draw() {
     const before = card.view;
     card.facts(stream.tables.get(table_id));
     announce(table_id, before, card.view);
-    if (panel.table_id === table_id) panel.update(stream.tables.get(table_id));
   }
+  if (all || pending.has(panel.table_id)) panel.update(stream.tables.get(panel.table_id));
   all = false;
   pending.clear();
 }
@@ -113,8 +148,7 @@ function tick() {
   summary();
   connection();
   document.title = `${cards.size ? `${plural(cards.size, "table")} · ` : ""}Punto Banco`;
-  const wanted = decodeURIComponent(location.hash.slice(1));
-  if (wanted && wanted !== "tables" && panel.table_id !== wanted && stream.tables.has(wanted)) open(wanted);
+  follow();
 }
 
 setInterval(tick, TICK_MS);

@@ -6,7 +6,8 @@ import { LETTERS, WINNERS, clock, money, plural, title, words } from "./format.j
 const SHOWN_ROUNDS = 12;
 
 export class Panel {
-  constructor(dialog) {
+  // `left` is called when the reader closes the panel, and not when the page does.
+  constructor(dialog, left) {
     this.dialog = dialog;
     this.table_id = null;
     this.stands = "";
@@ -14,25 +15,30 @@ export class Panel {
       if (event.target === dialog) dialog.close();
     });
     dialog.addEventListener("close", () => {
+      if (this.table_id === null || dialog.open) return;
       this.table_id = null;
-      if (location.hash) history.replaceState(null, "", location.pathname);
+      left();
     });
   }
 
   open(table_id, table) {
     this.table_id = table_id;
     this.stands = "";
-    history.replaceState(null, "", `#${encodeURIComponent(table_id)}`);
     this.update(table);
     if (!this.dialog.open) this.dialog.showModal();
   }
 
+  close() {
+    this.table_id = null;
+    this.dialog.close();
+  }
+
   // Drawn again only when something in it changed, so that a reader keeps his place.
   update(table) {
-    if (!this.table_id || !table) return;
-    const view = table.rounds?.view;
-    const money_view = table.settlements?.view;
-    const stands = JSON.stringify([view?.panel, view?.past, view?.suspended, view?.irregularity, view?.next_version, money_view?.settled?.length, money_view?.suspended_books, money_view?.total]);
+    if (!this.table_id) return;
+    const view = table?.rounds?.view;
+    const money_view = table?.settlements?.view;
+    const stands = JSON.stringify([Boolean(table), view?.panel, view?.past, view?.suspended, view?.irregularity, view?.next_version, money_view?.settled?.length, money_view?.suspended_books, money_view?.total]);
     if (stands === this.stands) return;
     this.stands = stands;
     const heading = el("h2", "", this.table_id);
@@ -41,6 +47,10 @@ export class Panel {
     close.type = "button";
     close.addEventListener("click", () => this.dialog.close());
     const rules = view?.panel;
+    if (!table) {
+      this.dialog.replaceChildren(el("header", "", el("div", "", heading, el("p", "", "There is no such table.")), close));
+      return;
+    }
     this.dialog.replaceChildren(
       el("header", "", el("div", "", heading, el("p", "", rules ? `${rules.title} · rules version ${rules.version}` : "Not configured")), close),
       el("div", "sheet", ...this.notices(view, money_view), ...(rules ? [this.offers(rules), this.rules(rules)] : []), this.rounds(view, money_view), this.sums(money_view)),
@@ -59,7 +69,7 @@ export class Panel {
   offers(rules) {
     const limit = (minor) => money(minor, rules.currency, rules.exponent);
     const rows = rules.offers.map((offer) =>
-      el("tr", "", rowHead(offer.title), el("td", "", ...offer.pays.map((line) => el("div", "", line))), el("td", "number", `${limit(offer.min_minor)} to ${limit(offer.max_minor)}`)),
+      el("tr", "", rowHead(offer.title), el("td", "", ...offer.pays.map((line) => el("div", "", line))), el("td", "number", `${limit(offer.min_minor)} to ${limit(offer.max_minor)}`, ...offer.bounds.map((bound) => el("div", "bound", bound)))),
     );
     return el("section", "wide", el("h3", "", "What each bet pays"), grid(["Bet", "Pays", "Limits"], rows));
   }

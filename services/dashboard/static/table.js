@@ -215,7 +215,7 @@ export class TableCard {
 
   road(view) {
     const columns = Math.ceil(view.past.length / ROWS);
-    const room = Math.max(10, Math.floor((this.plate_dots.clientWidth || 280) / 15.5));
+    const room = Math.max(10, Math.floor(((this.plate_dots.clientWidth || 282) - 2) / 15.5));
     const from = Math.max(0, columns - room) * ROWS; // whole columns leave, so that no bead changes its row
     fill(this.plate_dots, view.past.slice(from), () => el("i"), (bead, [round_no, winner, player, banker, marks]) => {
       const kind = marks.includes("v") ? "void" : LETTERS[winner];
