@@ -651,6 +651,11 @@ def on_moved(told: Telling, event: TableMoved) -> None:
     if event.next_shoe_no < 1:
         find(told, "moved-wrongly", f"shoes count from 1, and the next would be {event.next_shoe_no}")
         return
+    if event.debts:  # the end of a shoe collects them, and a table moves between shoes
+        find(
+            told, "moved-with-debts", f"{len(event.debts)} customers owe commission: collect it in the other log first"
+        )
+        return
     receive(told, event.version, event.configuration, 0)
     note(told, "moved", event.next_shoe_no - 1)
 

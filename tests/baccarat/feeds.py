@@ -5,6 +5,7 @@ A record is appended a second after the one before it; what stands after a slash
 """
 
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from typing import Any, Final, TypedDict
 
 from msgspec.structs import replace
@@ -33,6 +34,7 @@ from services.baccarat.events import (
     DealerStartedShoe,
     DealerSuspended,
     DealerVoidedRound,
+    Debt,
     DeviceReported,
     Event,
     FeedEvent,
@@ -216,14 +218,16 @@ class Feed:
         )
 
     def moved(self, rest: str) -> TableMoved:
+        """`moved/42!` brings a debt along."""
         actions = self.by_dealer()
         return TableMoved(
             event_id=actions["event_id"],
             table_id=self.table_id,
             action_id=actions["action_id"],
-            next_shoe_no=int(rest),
+            next_shoe_no=int(rest.removesuffix("!")),
             version=1,
             configuration=self.configuration,
+            debts=(Debt("ann", Fraction(7, 2)),) if rest.endswith("!") else (),
         )
 
     def opens(self, rest: str) -> DealerOpenedBetting:
