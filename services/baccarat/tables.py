@@ -183,10 +183,18 @@ def condition_of(fact: str, value: Any) -> Condition:  # noqa: ANN401
         among += [written] if span is None else map(str, range(int(span[1]), int(span[2]) + 1))
     known = FEATURES[fact].values
     if unknown := [one for one in among if one not in known]:
-        raise Wrong(f"{fact} is never {unknown[0]!r}; {nearest(unknown[0], known)}")
+        raise Wrong(f"{fact} is never {unknown[0]!r}; {span_of(unknown[0], known) or nearest(unknown[0], known)}")
     if not among:
         raise Wrong(f"{fact} names no value; it is one of {', '.join(known)}")
     return Condition(fact, tuple(dict.fromkeys(among)))
+
+
+def span_of(unknown: str, known: tuple[str, ...]) -> str:
+    """The remedy for a number out of a span of numbers: no other number is what was meant. Empty for all else."""
+    numbers = [one for one in known if one.isdigit()]
+    if len(numbers) < 2 or not re.fullmatch(r"-?[0-9.]+", unknown):
+        return ""
+    return " or ".join(("it is " + f"{numbers[0]} to {numbers[-1]}", *(one for one in known if not one.isdigit())))
 
 
 # ---------------------------------------------------------------- reading
@@ -625,12 +633,10 @@ def check_limits(reading: Reading, how: Configuration) -> None:
         if terms.min_minor > terms.max_minor:
             text = f"the minimum {units(terms.min_minor, how)} is above the maximum {units(terms.max_minor, how)}"
             reading.fault(path, f"{terms.bet}: {text}; lower the one or raise the other")
-            continue
         if terms.min_minor % terms.step_minor:
             step = units(terms.step_minor, how)
             text = f"the minimum {units(terms.min_minor, how)} is no multiple of the step {step}"
             reading.fault(path, f"{terms.bet}: {text}; make it one")
-            continue
         for key, bound, could in bounds_on(terms, how):
             if bound is not None and could > bound:
                 text = f"{units(bound, how)} forbids even the least stake on {terms.bet}, which can come to"
@@ -643,6 +649,7 @@ def check_limits(reading: Reading, how: Configuration) -> None:
         reading.fault(("limits", "table_payout_max"), text)
     check_side_against_main(reading, how)
     check_cards_dealt(reading, how)
+    check_window(reading, how)
     check_shoe(reading, how)
 
 
@@ -682,6 +689,13 @@ def check_cards_dealt(reading: Reading, how: Configuration) -> None:
             reading.fault(("limits", "bets", terms.bet, "cards_dealt_max"), f"{text}; write {fewest} or more")
 
 
+def check_window(reading: Reading, how: Configuration) -> None:
+    """A bet that comes in the margin before the first card is too late, and the first card may come at the close."""
+    if how.betting_window_ms <= how.close_margin_ms:
+        text = f"the window of {how.betting_window_ms} ms is not longer than close_margin_ms, {how.close_margin_ms}"
+        reading.fault(("betting", "window_ms"), f"{text}, and no bet would be taken in time; make it longer")
+
+
 def check_shoe(reading: Reading, how: Configuration) -> None:
     """A fixed burn says how many; behind the cut card lies what the last rounds can take."""
     if how.burn_rule == "fixed_n" and not how.burn_fixed:
@@ -691,9 +705,12 @@ def check_shoe(reading: Reading, how: Configuration) -> None:
         reading.fault(("corrections", "openings_remembered"), text)
     rounds = shoe.rounds_left(how.end_rule, in_round=False, betting_opened=True)
     needed = shoe.cards_needed(how.end_rule) + (rounds or 0) * how.burn_between
-    if rounds is not None and how.cards_behind_cut < needed:
+    if how.cards_behind_cut < needed:
         text = f"the end rule {how.end_rule} can take {needed} cards behind the cut card, not {how.cards_behind_cut}"
         reading.fault(("shoe", "cards_behind_cut"), f"{text}; write {needed} or more")
+    if how.cards_behind_cut >= (cards := 52 * how.decks):
+        text = f"the shoe has {cards} cards, and none would lie before the cut card; write less than {cards}"
+        reading.fault(("shoe", "cards_behind_cut"), text)
 
 
 def units(amount_minor: int, how: Configuration) -> str:
@@ -723,19 +740,26 @@ def check_odds(reading: Reading, how: Configuration, favoured: frozenset[str]) -
                 text = "this bet does not favour the customer; leave may_favour_customer out"
                 reading.fault(("limits", "bets", terms.bet, "may_favour_customer"), text)
         elif terms.bet not in favoured or terms.payout_max_minor is None:
-            percent = f"{float(-found.edge * 100):.4f}%"
+            percent = percent_of(-found.edge)
             remedy = (
                 f"pay less, or allow it in [limits.bets.{terms.bet}] with may_favour_customer = true and payout_max"
             )
-            text = f"{terms.bet} favours the customer by {percent} ({-found.edge}) at {how.decks} decks; {remedy}"
+            text = f"{terms.bet} favours the customer by {percent} at {how.decks} decks; {remedy}"
             reading.fault(written_at(reading, terms.bet), text)
 
 
+def percent_of(share: Fraction) -> str:
+    """With four decimals; a share too small for them is said to be one."""
+    return f"{float(share * 100):,.4f}%" if share >= Fraction(1, 2 * 10**6) else "less than 0.0001%"
+
+
 def check_unused(reading: Reading, how: Configuration) -> None:
-    """Bets that the file defines and the table does not offer, and those of its other games, can pay too."""
+    """No bet is defined for nothing; its lines, and those of the file's other games, can pay too."""
     top = reading.document.values
     offered = {terms.bet for terms in how.pay_table}
     unused: dict[Path, Any] = {("bets", bet): lines for bet, lines in top.get("bets", {}).items() if bet not in offered}
+    for path in unused:
+        reading.fault(path, f"this table does not offer {path[-1]}; name it in side_bets, or take it out")
     for game, values in top.get("games", {}).items():
         if game != how.variant:
             unused |= {("games", game, "bets", bet): lines for bet, lines in values.get("bets", {}).items()}

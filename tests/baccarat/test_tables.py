@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from services.baccarat import payouts
+from services.baccarat import payouts, tables
 from services.baccarat.catalogue import SIDE_BETS, VARIANTS, configuration, line
 from services.baccarat.events import Configuration, Policy, Terms
 from services.baccarat.odds import bet_odds
@@ -275,3 +275,9 @@ def test_everything_is_new_at_a_new_table() -> None:
     assert Difference("opposite_mains", "", "true") in changes
     always = replace(configuration("classic"), pay_table=(Terms("x", (line(1),), 1, 2),))
     assert Difference("x.line 1", "", "pays 1 always") in differences(None, always)
+
+
+def test_an_advantage_is_said_in_percent_however_large_or_small_it_is() -> None:
+    assert tables.percent_of(Fraction(4_671_649, 10**8)) == "4.6716%"
+    assert tables.percent_of(Fraction(10**6)) == "100,000,000.0000%"
+    assert tables.percent_of(Fraction(1, 10**9)) == "less than 0.0001%"
