@@ -1,6 +1,7 @@
 """Every published figure that was found, against the exact one: within half its last digit, or the test says why."""
 
 import csv
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -11,6 +12,7 @@ from typing import Final
 import pytest
 
 from services.baccarat.catalogue import SIDE_BETS, VARIANTS
+from services.baccarat.events import Line
 from services.baccarat.odds import bet_odds, outcomes
 
 # The names of the published lists, in their order; `None`: left out of the catalogue, for this reason.
@@ -98,6 +100,17 @@ NO_BET: Final = {
     "Fabulous 4 Player": "a main bet: variant fabulous-4",
     "Fabulous 4 Banker": "a main bet: variant fabulous-4",
 }
+# What the brackets of a row say, and main bets among the side bets.
+ALTERNATIVES: Final = {
+    "Big": {"big_53": "0.53", "big_50": "0.5"},
+    "Small": {"small_145": "1.45"},
+    "Banker Pair": {"banker_pair_10": "10"},
+}
+MAINS: Final = {
+    "Immortal Player": ("immortal", "player"),
+    "Fabulous 4 Player": ("fabulous-4", "player"),
+    "Fabulous 4 Banker": ("fabulous-4", "banker"),
+}
 # Where a source is off by more than half its last digit: its figure, what is right, and what went wrong there.
 OFF: Final[dict[str, tuple[str, str]]] = {
     "4-5-6": ("8.9667", "8.966749 was rounded twice: to 8.96675, and that up"),
@@ -157,6 +170,34 @@ def test_what_was_not_read_in_print_is_marked(shared: Path) -> None:
         "banker-8-half",
         "banker-8-push",
     }
+
+
+def odds_in(text: str) -> set[Fraction]:
+    """`12:1 / 20:1`, without what stands in brackets: the alternatives."""
+    plain = re.sub(r"\(.*?\)", "", text)
+    return {Fraction(odds) / Fraction(to) for odds, to in re.findall(r"([0-9.]+):([0-9]+)", plain)}
+
+
+def odds_of(lines: tuple[Line, ...]) -> set[Fraction]:
+    return {line.odds for line in lines if line.odds is not None}
+
+
+def test_side_bets_pay_what_was_published(shared: Path) -> None:
+    """Also those whose edge nobody published: a wrong digit in the catalogue would be seen nowhere else."""
+    published: set[Fraction] = set()
+    for row in rows(shared, "side_bets.csv"):
+        published = published if row["paytable"] == "same" else odds_in(row["paytable"])
+        slugs = BETS_OF.get(row["bet"], ())
+        if row["bet"] == "4-5-6":  # a bet each
+            assert set.union(*(odds_of(SIDE_BETS[slug].lines) for slug in slugs)) == published
+        elif slugs:
+            assert odds_of(SIDE_BETS[slugs[0]].lines) == published, row["bet"]
+        for slug, odds in ALTERNATIVES.get(row["bet"], {}).items():
+            assert odds in row["paytable"]
+            assert odds_of(SIDE_BETS[slug].lines) == {Fraction(odds)}, slug
+        if row["bet"] in MAINS:
+            variant, bet = MAINS[row["bet"]]
+            assert odds_of(VARIANTS[variant].mains[bet]) == published, row["bet"]
 
 
 def test_side_bets_have_the_edges_that_were_published(shared: Path) -> None:
