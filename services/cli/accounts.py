@@ -40,7 +40,8 @@ def command(
     stakes less returns are not what settlement said the house won.
 
     As JSON: table, by, results (of each: bets, stakes_minor, winnings_minor, commission_minor, returns_minor,
-    owed_exact, collected_minor, net_minor, house_win_minor), all (the same, in all), debts and imbalances.
+    owed_exact, collected_minor, net_minor, house_win_minor; by round also customers: each one's, in the same words),
+    all (the same, in all), debts and imbalances.
     """
     import asyncio
 
@@ -51,11 +52,12 @@ def command(
     results = splits[by](found)
     wrong = {f"{shoe_no}/{round_no}": left for (shoe_no, round_no), left in books.imbalances(found).items()}
     if as_json:
+        customers: Mapping[str, dict[str, Any]] = _customers(found) if by == "round" else {}
         say_json(
             {
                 "table": table,
                 "by": by,
-                "results": {name: as_object(result) for name, result in results.items()},
+                "results": {name: as_object(result) | customers.get(name, {}) for name, result in results.items()},
                 "all": as_object(books.in_all(found)),
                 "debts": {customer: str(debt) for customer, debt in books.debts(found).items()},
                 "imbalances": wrong,
@@ -94,6 +96,16 @@ def _by_round(found: "Accounts") -> "Mapping[str, Result]":
 
 def _by_customer(found: "Accounts") -> "Mapping[str, Result]":
     return books.by_customer(found)
+
+
+def _customers(found: "Accounts") -> Mapping[str, dict[str, Any]]:
+    """Of every round, what it came to for each customer who bet in it."""
+    return {
+        f"{shoe_no}/{round_no}": {
+            "customers": {name: as_object(result) for name, result in books.of_customers(one).items()}
+        }
+        for (shoe_no, round_no), one in found.rounds.items()
+    }
 
 
 def as_object(result: "Result") -> dict[str, Any]:

@@ -81,6 +81,16 @@ def test_by_round_and_by_day(by: str, names: list[str], state: Path, capsys: pyt
     assert sum(one["stakes_minor"] for one in found["results"].values()) == 1_940
 
 
+def test_each_customer_of_each_round(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = asked(state, "round", capsys)["results"]["1/1"]
+    assert {name: (of["net_minor"], of["owed_exact"]) for name, of in one["customers"].items()} == {
+        "Cy": (1_010, "101/2"),
+        "Di": (-500, "0"),
+    }
+    assert sum(of["returns_minor"] for of in one["customers"].values()) == one["returns_minor"]
+    assert "customers" not in asked(state, "shoe", capsys)["results"]["1"]
+
+
 def test_what_does_not_balance_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     facts = [replace(one, house_win_minor=7) if isinstance(one, RoundSettled) else one for one in facts_of_a_shoe()]
     written(tmp_path, facts)
