@@ -257,6 +257,11 @@ async def test_the_panel_opens_by_hand_and_by_keyboard(
         serving(redis_url, prefix, port) as url,
         opened(browser, url, viewport={"width": 390, "height": 844}) as page,
     ):
+        await expect(page.locator("[data-table=T1] .count").first).to_be_visible()
+        for words in await page.locator(".variant").all():
+            assert await words.evaluate("words => words.scrollWidth <= words.clientWidth")
+        tops = "heads => new Set(heads.map((head) => head.getBoundingClientRect().top)).size"
+        assert await page.locator(".summary dt").evaluate_all(tops) == 1
         panel = page.get_by_role("dialog", name="T1")
         await page.locator("[data-table=T1] .fields").click()
         await expect(panel).to_contain_text("1 to 2 when Banker wins with a Banker total of 6")
