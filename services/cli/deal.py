@@ -44,8 +44,8 @@ def command(
     The shoe is shuffled by the operating system's generator, burned, dealt to the cut card and its last rounds. With
     --seed it is the same shoe every time, and says so.
 
-    As JSON: variant, decks, seed, commitment and salt (SHA-256 over the order, and what opens it), burned, rounds (each
-    as 'punto round --json' answers, and its round_no), cards (that left the shoe), reason (why it ended).
+    As JSON: variant, decks, seed, commitment (SHA-256 of the salt, a colon and the order's cards with blanks between),
+    salt, order, burned, rounds (each as 'punto round --json' answers, and its round_no), cards (that left the shoe), reason (why it ended).
     """
     from services.baccarat.catalogue import configuration
     from services.baccarat.shoe import check_decks
@@ -68,9 +68,9 @@ def command(
             return Code.DONE
         write(out, text, force=force)
     if as_json:
-        say_json(as_object(facts, shoe, variant, seed))
+        say_json(as_object(facts, shoe, how.variant, seed))
     else:
-        say(_text(facts, shoe, variant, seed))
+        say(_text(facts, shoe, how.variant, seed))
     return Code.DONE
 
 
@@ -93,8 +93,9 @@ def as_object(facts: "tuple[Event, ...]", shoe: "SealedShoe", variant: str, seed
         "variant": variant,
         "decks": shoe.decks,
         "seed": seed,
-        "commitment": shoe.commitment,
+        "commitment": shoe.commitment.partition(" ")[0] if shoe.commitment else None,
         "salt": shoe.salt,
+        "order": [str(card) for card in shoe.order],
         "burned": [str(fact.card) for fact in facts if isinstance(fact, CardBurned)],
         "rounds": [
             {"round_no": fact.round_no, **round_object(Dealt(fact.player, fact.banker))}

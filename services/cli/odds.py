@@ -11,7 +11,7 @@ import typer
 from services.baccarat.errors import BadSettings
 from services.cli.exits import Code
 from services.cli.output import say, say_json
-from services.cli.variants import SIDE
+from services.cli.variants import SIDE, named
 
 if TYPE_CHECKING:
     from services.baccarat.cards import Card
@@ -56,12 +56,14 @@ def command(
     *,
     decks: Annotated[int | None, typer.Option(metavar="N", help="1 to 12; default: the table file's, or 8.")] = None,
     form: Annotated[str, typer.Option("--format", metavar="F", help="table, json or csv.")] = "table",
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     removed: Annotated[str, typer.Option(metavar="CARDS", help="Cards that are gone, such as '9S 9S KD'.")] = "",
     stake: Annotated[
         int | None, typer.Option(metavar="MINOR", help="Also the cost of rounding on this stake, in minor units.")
     ] = None,
     rounding: Annotated[
-        str | None, typer.Option(metavar="R", help="Of commission: down, up, half_up, half_down or half_even.")
+        str | None,
+        typer.Option(metavar="R", help="Of commission, with --stake: down, up, half_up, half_down or half_even."),
     ] = None,
 ) -> int:
     """Win, push and loss of every bet, its return, house edge and standard deviation, over every deal there is.
@@ -73,13 +75,12 @@ def command(
     """
     from services.baccarat.odds import left_in_shoe, outcomes
 
-    if form not in FORMATS:
-        raise BadSettings(f"--format is {form!r}: write {', '.join(FORMATS)}")
+    form = checked_form(form, as_json=as_json)
     asked = asked_of(game)
     asked.decks = asked.decks if decks is None else decks
     asked.removed = cards_of(removed)
     asked.stake_minor = checked_stake(stake)
-    asked.commission_rounding = checked_rounding(rounding) or asked.commission_rounding
+    asked.commission_rounding = checked_rounding(rounding, stake) or asked.commission_rounding
     left_in_shoe(asked.decks, asked.removed, suits_count=False)  # says what cannot be of the shoe, not of some bet
     ways = outcomes(asked.decks, asked.removed)
     rows = [row_of(asked, bet, lines) for bet, lines in asked.bets.items()]
@@ -97,14 +98,14 @@ def asked_of(game: str) -> Asked:
     """The bets of a game with its menu, of one side bet, of the whole catalogue, or of a table file."""
     if is_file(game):
         return of_file(Path(game))
-    from services.baccarat.catalogue import SIDE_BETS, VARIANTS, called, variant_of
+    from services.baccarat.catalogue import SIDE_BETS, VARIANTS, called
 
     if game in {ALL, SIDE}:
         mains = {f"{slug}/{bet}": lines for slug, one in VARIANTS.items() for bet, lines in one.mains.items()}
         return Asked(game, {**(mains if game == ALL else {}), **{slug: bet.lines for slug, bet in SIDE_BETS.items()}})
     if not called(game, VARIANTS) and (bets := called(game, SIDE_BETS)):
-        return Asked(game, {bet.slug: bet.lines for bet in bets})
-    variant = variant_of(game)
+        return Asked(", ".join(bet.slug for bet in bets), {bet.slug: bet.lines for bet in bets})
+    variant = named(game)
     return Asked(variant.slug, variant.bets)
 
 
@@ -140,11 +141,21 @@ def checked_stake(stake: int | None) -> int | None:
     return stake
 
 
-def checked_rounding(rounding: str | None) -> str | None:
+def checked_form(form: str, *, as_json: bool) -> str:
+    if form not in FORMATS:
+        raise BadSettings(f"--format is {form!r}: write {', '.join(FORMATS)}")
+    if as_json and form == "csv":
+        raise BadSettings("--json and --format csv: write one of the two")
+    return "json" if as_json else form
+
+
+def checked_rounding(rounding: str | None, stake: int | None) -> str | None:
     from services.baccarat.payouts import ROUNDINGS
 
     if rounding is not None and rounding not in ROUNDINGS:
         raise BadSettings(f"--rounding is {rounding!r}: write {', '.join(ROUNDINGS)}")
+    if rounding is not None and stake is None:
+        raise BadSettings("--rounding changes nothing without a stake: add --stake 5, or leave it out")
     return rounding
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from services.baccarat.errors import BadSettings
 from services.cli.exits import Code
 from services.cli.output import say, say_json
 
@@ -40,7 +41,7 @@ def command(
     winnings), of which the first that holds pays. Of a side bet the same with bet in place of variant; of 'side-bets' a
     list of them all.
     """
-    from services.baccarat.catalogue import SIDE_BETS, VARIANTS, called, variant_of
+    from services.baccarat.catalogue import SIDE_BETS, VARIANTS, called
 
     if name is None:
         listed = [{"variant": slug, "name": variant.name} for slug, variant in VARIANTS.items()]
@@ -48,12 +49,32 @@ def command(
     elif name == SIDE:
         _say([bet_object(bet) for bet in SIDE_BETS.values()], _side_bets(), as_json=as_json)
     elif called(name, VARIANTS) or not (bets := called(name, SIDE_BETS)):
-        variant = variant_of(name)
+        variant = named(name)
         _say(as_object(variant), _text(variant), as_json=as_json)
     else:
         found: Any = bet_object(bets[0]) if len(bets) == 1 else [bet_object(bet) for bet in bets]
         _say(found, "\n".join(map(_bet_text, bets)), as_json=as_json)
     return Code.DONE
+
+
+def named(name: str) -> "Variant":
+    """A variant by any of its names. Raises BadSettings that knows the names of side bets too."""
+    from difflib import get_close_matches
+
+    from services.baccarat.catalogue import SIDE_BETS, VARIANTS, called, plain
+
+    if found := called(name, VARIANTS):
+        return found[0]
+    slugs = {
+        plain(known): row.slug
+        for row in (*SIDE_BETS.values(), *VARIANTS.values())
+        for known in (row.slug, row.name, *row.aliases)
+    }
+    near = get_close_matches(plain(name), slugs, 1, cutoff=0.75)
+    remedy = (
+        f"did you mean {slugs[near[0]]}?" if near else f"there are {', '.join(VARIANTS)}; {SIDE!r} lists the side bets"
+    )
+    raise BadSettings(f"no variant is called {name!r}, and no side bet; {remedy}")
 
 
 def _say(value: object, text: str, *, as_json: bool) -> None:
@@ -144,7 +165,9 @@ def _text(variant: "Variant") -> str:
         head.append(f"also called {', '.join(variant.aliases)}")
     notes = [text for text in (variant.note, variant.memory) if text]
     paid = [
-        line for bet, (lines, source) in offers.items() for line in _rows(bet, lines, f"[{sources.index(source) + 1}]")
+        line
+        for bet, (lines, source) in offers.items()
+        for line in _rows(bet, lines, f"[{sources.index(source) + 1}]", _width(offers))
     ]
     return "\n".join(
         (
@@ -165,15 +188,29 @@ def _bet_text(bet: "SideBet") -> str:
     """A side bet's part of a panel."""
     also = f", also called {', '.join(bet.aliases)}" if bet.aliases else ""
     notes = [f"  {text}" for text in (bet.note, bet.memory) if text]
-    return "\n".join((f"{bet.name} ({bet.slug}{also})", *_rows(bet.slug, bet.lines, ""), *notes, f"  {bet.source}"))
+    return "\n".join(
+        (
+            f"{bet.name} ({bet.slug}{also})",
+            *_rows(bet.slug, bet.lines, "", _width([bet.slug])),
+            *notes,
+            f"  {bet.source}",
+        )
+    )
 
 
-def _rows(bet: str, lines: "Iterable[Line]", source: str) -> list[str]:
+def _width(bets: "Iterable[str]") -> int:
+    """Of the column of names: the longest fits."""
+    from services.dashboard.words import bet_title
+
+    return max(24, *(len(bet_title(bet)) + 1 for bet in bets))
+
+
+def _rows(bet: str, lines: "Iterable[Line]", source: str, width: int) -> list[str]:
     """A bet's lines as they are read, and where they are from."""
     from services.dashboard.words import bet_title, line_in_words
 
     return [
-        f"  {bet_title(bet) if number == 0 else '':<24} {line_in_words(line)} {source}".rstrip()
+        f"  {bet_title(bet) if number == 0 else '':<{width}} {line_in_words(line)} {source}".rstrip()
         for number, line in enumerate(lines)
     ]
 

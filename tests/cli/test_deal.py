@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 import stat
@@ -123,3 +124,18 @@ def test_a_recording_alone_goes_to_standard_output(tmp_path: Path, capsys: pytes
 def test_a_file_must_be_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--out" in refused(["--out", ""], capsys)
     assert main(["deal", "--out", "-", "--json"]) == 2
+
+
+@pytest.mark.parametrize("seed", [[], ["--seed", "7"]])
+def test_the_commitment_is_made_as_the_documentation_says(seed: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    found = as_json(["--decks", "1", *seed], capsys)
+    text = f"{found['salt']}:{' '.join(found['order'])}"
+    assert hashlib.sha256(text.encode("ascii")).hexdigest() == found["commitment"]
+    assert found["seed"] == (seed[1] if seed else None)
+    assert len(found["order"]) == 52
+    assert found["order"][: len(found["burned"])] == found["burned"]
+
+
+def test_a_variant_by_another_name_is_headed_by_its_slug(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dealt(["--variant", "Punto 2000"], capsys).startswith("super-6, 8 decks\n")
+    assert as_json(["--variant", "Punto 2000"], capsys)["variant"] == "super-6"

@@ -131,6 +131,8 @@ def test_a_table_file(capsys: pytest.CaptureFixture[str]) -> None:
         (["super_tie", "--removed", "9"], "super_tie: 9 cannot be removed without its suit"),
         (["--stake", "0"], "--stake is 0: write the stake in minor units, 1 or more"),
         (["--rounding", "off"], "--rounding is 'off': write down, up"),
+        (["--rounding", "up"], "--rounding changes nothing without a stake: add --stake 5, or leave it out"),
+        (["dragn_7"], "no variant is called 'dragn_7', and no side bet; did you mean dragon_7?"),
         (["none.toml"], "none.toml: cannot be read"),
     ],
 )
@@ -175,3 +177,16 @@ def test_a_base_game_from_a_cold_start_is_quick() -> None:
     code += "print(resource.getrusage(resource.RUSAGE_SELF).ru_utime, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert float(done.stderr.decode()) < 1
+
+
+def test_a_side_bet_by_another_name_is_headed_by_its_slug(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["odds", "Dragon 7"]) == 0
+    assert capsys.readouterr().out.startswith("dragon_7, 8 decks: ")
+    assert answer(["5 treasures"], capsys)["variant"] == "heavenly_9, blazing_7s"
+
+
+def test_json_is_another_word_for_its_format(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["odds", "dragon_7", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == answer(["dragon_7"], capsys)
+    assert main(["odds", "dragon_7", "--json", "--format", "csv"]) == 2
+    assert "--json and --format csv: write one of the two" in capsys.readouterr().err

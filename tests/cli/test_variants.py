@@ -98,7 +98,13 @@ def test_every_side_bet_can_be_read(slug: str, capsys: pytest.CaptureFixture[str
 
 
 def test_what_was_not_read_in_print_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "\n  The pay table is from memory: not read in print.\n" in shown(["perfect_pair_200"], capsys)
+    assert shown(["perfect_pair_200"], capsys) == (
+        "Perfect Pair, 25 and 200 to 1 (perfect_pair_200)\n"
+        "  Perfect Pair, 25 and 200 to 1  25 to 1 when one hand has a perfect pair\n"
+        "                                 200 to 1 when both hands have perfect pairs\n"
+        "  The pay table is as remembered, and was not read in print.\n"
+        "  Evolution's help pages, from memory\n"
+    )
     assert "\n  Wins with Fortune 7, Golden 8, Heavenly 9 or Blazing 7s.\n" in shown(["cover_all"], capsys)
     assert "No house was found that deals it." in shown(["banker-8-push"], capsys)
 
@@ -129,3 +135,19 @@ def test_all_side_bets_and_their_menus(capsys: pytest.CaptureFixture[str]) -> No
 )
 def test_decimals_where_they_are_exact(amount: Fraction, text: str) -> None:
     assert decimal(amount) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("dragn_7", "dragon_7"), ("Dragn 7", "dragon_7"), ("super6x", "super-6"), ("Punto 200", "super-6")],
+)
+def test_a_name_that_is_nearly_right(name: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["variants", name]) == 2
+    said = f"punto: no variant is called {name!r}, and no side bet; did you mean {meant}?\n"
+    assert capsys.readouterr().err == said
+
+
+def test_a_name_that_is_nothing_like(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["variants", "pontoon"]) == 2
+    assert "no side bet; there are classic, classic-4, " in (err := capsys.readouterr().err)
+    assert err.endswith("; 'side-bets' lists the side bets\n")
