@@ -95,6 +95,7 @@ def amounts(line: Line | None, stake_minor: int, winnings_rounding: str, commiss
 
 
 MOST_ODDS: Final = 10**6
+MOST_DENOMINATOR: Final = 10**24  # of a fraction, so that a debt of many of them can still be written
 MOST_MS: Final = 10**12  # of a window or a margin: an append time and this still fit into 64 bits
 MOST_OPENINGS: Final = 1_000  # whose answers are remembered: they are kept in memory
 MOST_CHARACTERS: Final = 850_000  # of a configuration written out, so that every fact with it can be sent
@@ -171,6 +172,8 @@ def faults_of(terms: Terms) -> tuple[str, ...]:
     for line in terms.lines:
         if line.odds is not None and line.odds > MOST_ODDS:
             wrong.append(f"{terms.bet}: odds are at most {MOST_ODDS} to one")
+        if max((line.odds or line.commission).denominator, line.commission.denominator) > MOST_DENOMINATOR:
+            wrong.append(f"{terms.bet}: odds and commission are written with fewer digits")
         wrong += [f"{terms.bet}: {fault}" for asked in line.when if (fault := fault_of(asked))]
         if (line.odds is not None and line.odds < 0) or not 0 <= line.commission <= 1:
             wrong.append(f"{terms.bet}: odds and commission must not be negative, nor the commission above the win")

@@ -28,7 +28,7 @@ S = TypeVar("S", bound=Struct)
 
 LIMIT_BYTES: Final = 900_000  # of an encoded event: below what a broker takes by default, with room for headers
 REFUSALS_KEPT: Final = 10_000
-DIGEST_BYTES: Final = 8  # of a state's declaration
+DIGEST_BYTES: Final = 8  # of a state's declaration, and of its content
 _SINGLE_OBJECT: Final = b"\xc3\x01"
 _CONFLUENT: Final = b"\x00"
 _IDLE_PROPERTIES: Final = ("logicalType", "unit", "doc")  # say what a number means, not how it is written
@@ -253,13 +253,16 @@ def bare(schema: Any) -> Any:
 def encode_state(state: Struct) -> bytes:
     """Begins with a digest of the declaration, so that a state of another shape is never taken for this one.
 
+    Then comes one of the content: a disk that turned a bit must not turn a stake.
+
     Raises Unfit for a value that is not what its declaration says.
     """
     form = shape(type(state), wide=True)
     try:
-        return digest(form.text) + msgpack.encode(form.to_plain(state))
+        content = msgpack.encode(form.to_plain(state))
     except Exception as error:
         raise Unfit("cannot-encode", f"{type(state).__name__} cannot be encoded: {error!r}"[:500]) from error
+    return digest(form.text) + sha256(content).digest()[:DIGEST_BYTES] + content
 
 
 def decode_state(raw: bytes, state_type: type[S]) -> S:
@@ -267,9 +270,12 @@ def decode_state(raw: bytes, state_type: type[S]) -> S:
     form = shape(state_type, wide=True)
     if raw[:DIGEST_BYTES] != digest(form.text):
         raise Unusable("unknown-schema", f"Not a {state_type.__name__} as it is declared now")
+    written, content = raw[DIGEST_BYTES : 2 * DIGEST_BYTES], raw[2 * DIGEST_BYTES :]
+    if written != sha256(content).digest()[:DIGEST_BYTES]:
+        raise Unusable("undecodable", f"Not the {state_type.__name__} that was written")
     state: S
     try:
-        state = form.from_plain(msgpack.decode(raw[DIGEST_BYTES:]))
+        state = form.from_plain(msgpack.decode(content))
     except Exception as error:
         raise Unusable("undecodable", f"Not a {state_type.__name__}: {error!r}"[:500]) from error
     return state

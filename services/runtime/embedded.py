@@ -30,7 +30,7 @@ from services.runtime.codec import Codec, decode_state, encode_state
 from services.runtime.log import Place, Reader
 from services.runtime.processor import Advance, Processor, Record, advance
 from services.runtime.reading import partition_of, read_record
-from services.runtime.restoring import Cause, Manifest, cause_of, fold, headers, positions_after
+from services.runtime.restoring import Cause, Manifest, cause_of, fold, headers, is_foreign, positions_after
 
 LOGGER: Final = logging.getLogger(__name__)
 FORMAT: Final = "1"
@@ -346,7 +346,7 @@ class EmbeddedLog:
         self, processor: Processor[Any], topic: str, carried: bytes, causes: dict[tuple[str, str], Cause]
     ) -> bool:
         """Whether the processor wrote this record; the last cause of each input is kept."""
-        cause = cause_of(msgspec.msgpack.decode(carried, type=list[tuple[str, bytes]]), processor)
+        cause = cause_of(_carried(carried), processor)
         if cause is not None:
             causes[topic, cause.topic] = cause
         return cause is not None
@@ -388,7 +388,7 @@ class EmbeddedLog:
         begin = queue[-1].offset + 1 if queue else task.positions[topic]
         if begin == self._ends[topic, task.partition] or len(queue) >= self._batch:
             return 0
-        records = self._read(topic, task.partition, begin, self._batch - len(queue))
+        records = self._read(topic, task.partition, begin, self._batch - len(queue), task.processor)
         queue.extend(records)
         return len(records)
 
@@ -494,14 +494,20 @@ class EmbeddedLog:
         """Returns after the next commit, or when the partitions of some group are shared out anew."""
         await self._changed.wait()
 
-    def _read(self, topic: str, partition: int, offset: int, limit: int) -> list[Record]:
+    def _read(
+        self, topic: str, partition: int, offset: int, limit: int, reader: Processor[Any] | None = None
+    ) -> list[Record]:
         try:
             rows = self._sql.execute(_READ, (topic, partition, offset, limit)).fetchall()
         except sqlite3.Error as error:
             raise NotReady(f"{self.path} cannot be read: {error}") from error
         return [
-            read_record(self._codec, topic, partition, self.partitions, at, at_ms or 0, at_ms is not None, key, value)
-            for at, at_ms, key, value, _ in rows
+            read_record(
+                self._codec,
+                *(topic, partition, self.partitions, at, at_ms or 0, at_ms is not None, key, value),
+                foreign=reader is not None and is_foreign(reader, topic, _carried(carried)),
+            )
+            for at, at_ms, key, value, carried in rows
         ]
 
     def _wake(self) -> None:
@@ -523,6 +529,11 @@ class _Reader:
                     await self._log.changed()
                 return records
         return []
+
+
+def _carried(headers: bytes) -> list[tuple[str, bytes]]:
+    """The headers of a record, as they were written."""
+    return msgspec.msgpack.decode(headers, type=list[tuple[str, bytes]])
 
 
 def _drafts(task: _Task, done: Advance[Any]) -> Iterator[Draft]:

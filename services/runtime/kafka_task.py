@@ -26,7 +26,7 @@ from services.runtime.codec import encode_state
 from services.runtime.kafka_restore import NAMED_CHARACTERS, POSITIONS_HEADER, Memory, Work, restore
 from services.runtime.processor import Advance, Record, Written, advance
 from services.runtime.reading import read_record
-from services.runtime.restoring import headers
+from services.runtime.restoring import headers, is_foreign
 
 LOGGER: Final = logging.getLogger(__name__)
 
@@ -207,8 +207,9 @@ class Life:
             for raw in found.get(place, ()):
                 await work.learn(raw.value)
                 log_append_time = raw.timestamp_type == LOG_APPEND_TIME
+                foreign = is_foreign(work.processor, topic, raw.headers)
                 at = (topic, self._partition, partitions, raw.offset, raw.timestamp, log_append_time)
-                queue.append(read_record(work.codec, *at, raw.key, raw.value))
+                queue.append(read_record(work.codec, *at, raw.key, raw.value, foreign=foreign))
             end = consumer.highwater(place)
             if end is not None:
                 work.health.gauge("lag", f"{topic} {self._partition}", max(0, end - self._memory.positions[topic]))

@@ -53,6 +53,8 @@ class Processor(Struct, Generic[S], frozen=True, kw_only=True):
     `inputs` come in the order in which they are waited for: a record of an earlier input may have to wait for one of a
     later input (`ready`), never the other way round. The group subscribes to the first.
     `uncommitted` are the inputs whose records count as soon as they are appended.
+    `writers` names, for an input that one processor alone writes, that processor: what anybody else wrote there is a
+    dead letter, for a mark that nobody repeats would be waited for without end.
     `copies_to` names the topics a fact goes to besides `output`.
     `poisoned` answers a record that cannot be used, and a decision that broke an invariant.
     """
@@ -70,6 +72,7 @@ class Processor(Struct, Generic[S], frozen=True, kw_only=True):
     state_type: type[S]
     state_version: int = 1
     uncommitted: tuple[str, ...] = ()
+    writers: Mapping[str, str] = {}
 
 
 class Advance(Struct, Generic[S], frozen=True):

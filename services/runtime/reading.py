@@ -13,6 +13,7 @@ from services.runtime.processor import WRONG_PARTITION, Record
 
 WRONG_KEY: Final = "wrong-key"
 NO_APPEND_TIME: Final = "no-append-time"
+FOREIGN: Final = "foreign-writer"
 NO_VALUE: Final = "no-value"
 
 _SEED: Final = 0x9747B28C
@@ -55,13 +56,20 @@ def read_record(
     log_append_time: bool,  # noqa: FBT001 - as Kafka tells it
     key: bytes | None,
     value: bytes | None,
+    *,
+    foreign: bool = False,
 ) -> Record:
-    """A fact's time is the one inside it, any other record's its append time; `event` is None where a problem is."""
+    """A fact's time is the one inside it, any other record's its append time; `event` is None where a problem is.
+
+    `foreign`: another than the one who alone writes this topic wrote it.
+    """
     table_id = table_of(key)
     raw = value or b""
     event, problem, text = None, "", ""
     if topic != DEAD_LETTERS and not lives_in(table_id, partition, partitions):
         problem, text = WRONG_PARTITION, f"no table called {table_id[:200]!r} lives in partition {partition}"
+    elif foreign:
+        problem, text = FOREIGN, f"only one processor writes {topic}, and it did not write this"
     elif value is None:
         problem, text = NO_VALUE, "the record has no value"
     else:

@@ -57,6 +57,12 @@ def cause_of(carried: Iterable[tuple[str, bytes]], processor: Processor[Any]) ->
     return Cause(topic.decode(), int(partition), int(offset))
 
 
+def is_foreign(processor: Processor[Any], topic: str, carried: Iterable[tuple[str, bytes]]) -> bool:
+    """Whether somebody else wrote this record of an input that one processor alone writes."""
+    writer = processor.writers.get(topic)
+    return writer is not None and dict(carried).get(BY_HEADER) != writer.encode()
+
+
 def fold(processor: Processor[S], states: Mapping[str, S], facts: Iterable[Event]) -> dict[str, S]:
     """The states after these facts of the processor's output, in their order."""
     folded = dict(states)

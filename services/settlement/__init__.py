@@ -18,5 +18,6 @@ SETTLEMENT: Final = Processor(
     ready=bets.ready,
     poisoned=bets.poisoned,
     state_type=books.State,
+    writers={ROUNDS: "rules"},
     uncommitted=(BETS,),
 )

@@ -395,6 +395,8 @@ def test_a_configuration_that_no_table_can_run_by(changes: dict[str, object], sa
         ({"lines": (Line((), Fraction(-1)),)}, "x: odds and commission must not be negative"),
         ({"lines": (Line((), Fraction(1), Fraction(2)),)}, "x: odds and commission must not be negative"),
         ({"lines": (Line((), Fraction(10**6 + 1)),)}, "x: odds are at most 1000000 to one"),
+        ({"lines": (Line((), Fraction(1, 10**25)),)}, "x: odds and commission are written with fewer digits"),
+        ({"lines": (Line((), None, Fraction(1, 10**25)),)}, "x: odds and commission are written with fewer digits"),
     ],
 )
 def test_terms_that_no_bet_can_be_offered_on(changes: dict[str, object], said: str) -> None:

@@ -5,16 +5,19 @@ import asyncio
 import pytest
 from msgspec.structs import asdict
 
-from services.baccarat.events import DEAD_LETTERS, TABLE_FEED, DeadLetter
+from services.baccarat.events import DEAD_LETTERS, SETTLEMENTS, TABLE_FEED, DeadLetter
 from services.rules import RULES
 from services.runtime.local import free_port
 from services.runtime.service import run_processor
 from services.runtime.settings import Settings
 from tests.broker.test_servers_away import until_it_says
 from tests.runtime.bad_inputs import CARDS, CASES, Seat, judge_case, play
+from tests.runtime.harness import WITHIN_S
 from tests.runtime.kafka_harness import KafkaHarness
 from tests.runtime.reference import Told
 from tests.runtime.test_contract import judge
+from tests.runtime.test_foreign_writer import judge as judge_beside
+from tests.runtime.test_foreign_writer import play_beside, told_by
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +37,20 @@ def told(kafka: str, run_token: str) -> Told:
 @pytest.mark.parametrize("name", CASES)
 def test_bad_input_gets_its_answer_and_no_other_table_notices(told: Told, name: str) -> None:
     judge_case(told, name)
+
+
+async def test_a_mark_that_somebody_else_wrote_holds_up_no_table(kafka: str, prefix: str) -> None:
+    harness = KafkaHarness(kafka, prefix)
+    await harness.prepare()
+    try:
+        await play_beside(harness)
+        async with asyncio.timeout(WITHIN_S):
+            while "T1/1/1/settled/0" not in dict(told_by(harness)[SETTLEMENTS]):
+                await asyncio.sleep(0.1)
+        await harness.stop()
+        judge_beside(told_by(harness))
+    finally:
+        await harness.close()
 
 
 async def test_a_topic_whose_senders_set_the_time(kafka: str, prefix: str) -> None:

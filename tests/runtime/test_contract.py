@@ -165,7 +165,6 @@ class Bad(Struct, frozen=True):
     code: str
     make: Callable[[str, str], Raw]
     touches: bool = True  # whether it suspends its table, in `table-feed`
-    code_of_bets: str = ""  # where it is another
 
 
 def fit(topic: str, table_id: str) -> Event:
@@ -188,7 +187,7 @@ def in_next_partition(topic: str, table_id: str) -> Raw:
 
 
 def too_large_to_answer(topic: str, table_id: str) -> Raw:
-    """It can be read, and only just: what is said of it has no room left. A bet is refused before."""
+    """It can be read, and only just: what would be said of it has no room left, so it is refused before."""
     if topic == BETS:
         large: Event = replace(fit(topic, table_id), customer_id="c" * (LIMIT_BYTES - 100))
     else:
@@ -218,7 +217,7 @@ BAD: Mapping[str, Bad] = {
     ),
     "T8": Bad("no-append-time", lambda topic, table: replace(as_raw(topic, fit(topic, table)), stamped=False)),
     "T9": Bad("unknown-schema", lambda topic, table: home(topic, table, b"\xc3\x01" + bytes(20), table.encode())),
-    "T10": Bad("too-large", too_large_to_answer, code_of_bets="malformed"),
+    "T10": Bad("malformed", too_large_to_answer),
 }
 
 
@@ -241,7 +240,7 @@ async def test_what_cannot_be_used_touches_one_table_at_most(harness: Harness, t
     await perform(harness, spared[3:])
     told = await finish(harness)
     letters = [fact for _, fact in told[DEAD_LETTERS] if isinstance(fact, DeadLetter)]
-    codes = [bad.code_of_bets if topic == BETS and bad.code_of_bets else bad.code for bad in BAD.values()]
+    codes = [bad.code for bad in BAD.values()]
     assert sorted(letter.reason for letter in letters) == sorted(codes)
     assert all(letter.topic == topic and len(letter.head) <= min(letter.size, HEAD_BYTES) for letter in letters)
     suspended = {fact.table_id for _, fact in told[ROUNDS] if isinstance(fact, TableSuspended) and fact.cause in codes}

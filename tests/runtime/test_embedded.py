@@ -362,6 +362,7 @@ def fields(processor: Processor[Any]) -> dict[str, Any]:
         "UPDATE manifests SET manifest = x'00'",
         "DELETE FROM manifests",
         "UPDATE snapshots SET state = state",  # unspoilt
+        "UPDATE snapshots SET state = CAST(substr(state, 1, length(state) - 1) || x'07' AS BLOB)",  # another number
         "INSERT INTO snapshots SELECT processor, partition, 'T0', state FROM snapshots",
     ],
 )
