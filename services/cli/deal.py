@@ -45,7 +45,8 @@ def command(
     --seed it is the same shoe every time, and says so.
 
     As JSON: variant, decks, seed, commitment (SHA-256 of the salt, a colon and the order's cards with blanks between),
-    salt, order, burned, rounds (each as 'punto round --json' answers, and its round_no), cards (that left the shoe), reason (why it ended).
+    salt, order, burned, rounds (each as 'punto round --json' answers, and its round_no), cards (that left the shoe),
+    reason (why it ended).
     """
     from services.baccarat.catalogue import configuration
     from services.baccarat.shoe import check_decks

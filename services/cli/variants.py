@@ -65,11 +65,8 @@ def named(name: str) -> "Variant":
 
     if found := called(name, VARIANTS):
         return found[0]
-    slugs = {
-        plain(known): row.slug
-        for row in (*SIDE_BETS.values(), *VARIANTS.values())
-        for known in (row.slug, row.name, *row.aliases)
-    }
+    rows: tuple[SideBet | Variant, ...] = (*SIDE_BETS.values(), *VARIANTS.values())
+    slugs = {plain(known): row.slug for row in rows for known in (row.slug, row.name, *row.aliases)}
     near = get_close_matches(plain(name), slugs, 1, cutoff=0.75)
     remedy = (
         f"did you mean {slugs[near[0]]}?" if near else f"there are {', '.join(VARIANTS)}; {SIDE!r} lists the side bets"
