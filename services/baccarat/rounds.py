@@ -632,6 +632,11 @@ def receive(told: Telling, version: int, configuration: Configuration, known_ver
         text = f"version {version} is in use with other content: number a changed configuration higher"
         find(told, "configuration-conflict", text)
         return
+    known = latest(told.state)
+    if known is not None and currency_of(known.configuration) != currency_of(configuration):  # debts are in it
+        text = f"version {version} is in other money than version {known_version}: a table keeps its currency"
+        find(told, "configuration-refused", text)
+        return
     if faults := payouts.faults(configuration):
         find(told, "configuration-refused", f"version {version}: {'; '.join(faults)}")
         return
@@ -641,6 +646,11 @@ def receive(told: Telling, version: int, configuration: Configuration, known_ver
         )
     )
     go_on(told)
+
+
+def currency_of(configuration: Configuration) -> tuple[str, int]:
+    """The currency and its exponent."""
+    return configuration.currency, configuration.exponent
 
 
 def on_moved(told: Telling, event: TableMoved) -> None:
