@@ -21,7 +21,7 @@ from tests.runtime.reference import CODEC, Raw
 
 PARTITIONS = 3
 WITHIN_S = 60.0  # a bound for what takes a moment: whoever waits so long has failed
-BOTH: tuple[Processor[Any], ...] = (RULES, SETTLEMENT)
+BOTH: tuple[Processor[Any], Processor[Any]] = (RULES, SETTLEMENT)
 
 
 class Crash(BaseException):
@@ -43,9 +43,10 @@ class Crashes:
 
 
 class Harness(Protocol):
-    """One log and the processors over it."""
+    """One log and the processors over it, rules and settlement; a test may put others in their place."""
 
     partitions: int
+    processors: tuple[Processor[Any], Processor[Any]]
 
     async def start(self, *, fault: Callable[[str], None] = no_fault, batch: int = BATCH) -> None:
         """Runs rules and settlement, with a snapshot as often as there can be one."""
@@ -78,6 +79,7 @@ class EmbeddedHarness:
 
     def __init__(self, folder: Path) -> None:
         self.partitions = PARTITIONS
+        self.processors = BOTH
         self.now_ms = BEGIN_MS
         self.deaths = 0
         self._folder = folder
@@ -95,7 +97,7 @@ class EmbeddedHarness:
         self._log = EmbeddedLog(
             self.path, PARTITIONS, clock=lambda: self.now_ms, fault=fault, snapshot_ms=0, batch=batch
         )
-        self._run = asyncio.create_task(self._log.run(BOTH, self._stop))
+        self._run = asyncio.create_task(self._log.run(self.processors, self._stop))
 
     async def append(self, records: Sequence[Raw]) -> None:
         if self._log is None:
@@ -115,7 +117,7 @@ class EmbeddedHarness:
         assert self._log is not None
         assert self._run is not None
         async with asyncio.timeout(WITHIN_S):
-            caught_up = asyncio.create_task(self._log.caught_up(BOTH))
+            caught_up = asyncio.create_task(self._log.caught_up(self.processors))
             try:
                 await asyncio.wait({caught_up, self._run}, return_when=asyncio.FIRST_COMPLETED)
                 if self._run.done():

@@ -12,11 +12,9 @@ from confluent_kafka.admin._resource import ResourceType
 from msgspec.structs import asdict
 
 from services.baccarat.events import BETS, EVENTS_OF, ROUNDS, RULES_SNAPSHOTS, SETTLEMENT_SNAPSHOTS, TABLE_FEED
-from services.rules import RULES
 from services.runtime import kafka, topics
 from services.runtime.embedded import BATCH, no_fault
 from services.runtime.settings import Settings
-from services.settlement import SETTLEMENT
 from tests.runtime.harness import BOTH, PARTITIONS, WITHIN_S, Crash
 from tests.runtime.reference import CODEC, FACTS, Raw, told_again, told_in
 
@@ -29,6 +27,7 @@ class KafkaHarness:
 
     def __init__(self, address: str, prefix: str) -> None:
         self.partitions = PARTITIONS
+        self.processors = BOTH
         self.settings = Settings(
             kafka=address, topic_prefix=prefix, partitions=PARTITIONS, snapshot_every_ms=100, rest_ms=0
         )
@@ -61,7 +60,8 @@ class KafkaHarness:
         self._stop = asyncio.Event()
         settings = Settings(**{**asdict(self.settings), "batch_records": batch})
         self._runs = {
-            asyncio.create_task(kafka.run(processor, settings, CODEC, self._stop, fault=fault)) for processor in BOTH
+            asyncio.create_task(kafka.run(processor, settings, CODEC, self._stop, fault=fault))
+            for processor in self.processors
         }
 
     async def append(self, records: Sequence[Raw]) -> None:
@@ -128,7 +128,7 @@ class KafkaHarness:
                 self._raise_what_died()
                 log = await asyncio.to_thread(self._everything)
                 told = told_in(raw for topic in FACTS for raw in log[topic])
-                again = told_again(RULES, SETTLEMENT, [*log[TABLE_FEED], *log[BETS]], PARTITIONS)
+                again = told_again(*self.processors, [*log[TABLE_FEED], *log[BETS]], PARTITIONS)
                 if sum(map(len, told.values())) >= sum(map(len, again.values())):
                     return
                 await asyncio.sleep(AGAIN_AFTER_S)
