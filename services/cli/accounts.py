@@ -1,6 +1,7 @@
 """`punto accounts`: what a table's settlements come to."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -8,12 +9,13 @@ import typer
 
 from services.baccarat import accounts as books
 from services.baccarat.errors import BadSettings
-from services.baccarat.events import SETTLEMENTS
+from services.baccarat.events import ROUNDS, SETTLEMENTS
 from services.cli.exits import Code
 from services.cli.output import complain, say, say_json
 
 if TYPE_CHECKING:
     from services.baccarat.accounts import Accounts, Result
+    from services.baccarat.events import Configuration
 
 EXAMPLES = """\
 \b
@@ -39,9 +41,9 @@ def command(
     Amounts are in minor units. A round counts to the gaming day on which its betting opened. Exit code 1 if a round's
     stakes less returns are not what settlement said the house won.
 
-    As JSON: table, by, results (of each: bets, stakes_minor, winnings_minor, commission_minor, returns_minor,
-    owed_exact, collected_minor, net_minor, house_win_minor; by round also customers: each one's, in the same words),
-    all (the same, in all), debts and imbalances.
+    As JSON: table, by, currency, exponent (its decimals), results (of each: bets, stakes_minor, winnings_minor,
+    commission_minor, returns_minor, owed_exact, collected_minor, net_minor, house_win_minor; by round also customers:
+    each one's, in the same words), all (the same, in all), debts and imbalances.
     """
     import asyncio
 
@@ -52,11 +54,14 @@ def command(
     results = splits[by](found)
     wrong = {f"{shoe_no}/{round_no}": left for (shoe_no, round_no), left in books.imbalances(found).items()}
     if as_json:
+        how = latest(found)
         customers: Mapping[str, dict[str, Any]] = _customers(found) if by == "round" else {}
         say_json(
             {
                 "table": table,
                 "by": by,
+                "currency": how.currency if how else None,
+                "exponent": how.exponent if how else None,
                 "results": {name: as_object(result) | customers.get(name, {}) for name, result in results.items()},
                 "all": as_object(books.in_all(found)),
                 "debts": {customer: str(debt) for customer, debt in books.debts(found).items()},
@@ -64,6 +69,7 @@ def command(
             }
         )
     else:
+        say(f"{table}, {unit(found)}")
         say(_text(by, {**results, "all": books.in_all(found)}))
     for name, left in wrong.items():
         complain(f"{table}: round {name} does not balance: {left} minor units are left")
@@ -72,14 +78,28 @@ def command(
 
 async def _accounts(table: str, state: Path | None) -> "Accounts":
     from services.cli.log_of import log_of
-    from services.demo.following import following
+    from services.demo.following import following, tables_in
     from services.runtime.gaming_day import gaming_day
 
     found = books.Accounts()
     async with log_of(state) as log, following(log, [SETTLEMENTS], [table]) as follower:
         while not follower.is_live:
             found = books.fold(found, await follower.next(), gaming_day)
+        if found == books.Accounts() and table not in (tables := await tables_in(log, [ROUNDS, SETTLEMENTS])):
+            raise BadSettings(f"the log has no table {table!r}; there are {', '.join(tables) or 'none yet'}")
     return found
+
+
+def latest(found: "Accounts") -> "Configuration | None":
+    """By what the table is priced now, and in whose currency it always was; None where no price is known."""
+    return found.prices[max(found.prices)] if found.prices else None
+
+
+def unit(found: "Accounts") -> str:
+    """What the amounts count."""
+    if (how := latest(found)) is None:
+        return "amounts in minor units of its currency"
+    return f"amounts in minor units of {how.currency}: 1 is {Decimal(1).scaleb(-how.exponent):f} {how.currency}"
 
 
 def _by_day(found: "Accounts") -> "Mapping[str, Result]":

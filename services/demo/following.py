@@ -10,6 +10,7 @@ from typing import Final
 from services.baccarat.errors import NotReady
 from services.baccarat.events import Event
 from services.runtime.log import Log, Place, Reader
+from services.runtime.processor import Record
 from services.runtime.reading import partition_of
 
 LOGGER: Final = logging.getLogger(__name__)
@@ -34,6 +35,11 @@ class Follower:
 
     async def next(self) -> list[Event]:
         """What came next; empty if nothing did within WAIT_MS. Raises NotReady."""
+        records = await self.records()
+        return [record.event for record in records if record.event is not None and record.key in self.tables]
+
+    async def records(self) -> Sequence[Record]:
+        """The same of every table that is read along. Raises NotReady."""
         records = await self.reader.next(WAIT_MS)
         for record in records:
             place = (record.topic, record.partition)
@@ -42,7 +48,7 @@ class Follower:
         self.quiet = 0 if records else self.quiet + 1
         if self.quiet >= QUIET:  # Kafka counts marks of transactions too, which nobody reads
             self.behind.clear()
-        return [record.event for record in records if record.event is not None and record.key in self.tables]
+        return records
 
 
 @asynccontextmanager
@@ -52,7 +58,25 @@ async def following(
     """Follows these topics, from their beginning or from where they end now. Raises NotReady."""
     tables = tuple(tables)
     partitions = sorted({partition_of(table_id, log.partitions) for table_id in tables})
-    places = [(topic, partition) for topic in topics for partition in partitions]
+    async with following_partitions(log, topics, partitions, tables, from_end=from_end) as follower:
+        yield follower
+
+
+async def tables_in(log: Log, topics: Sequence[str]) -> list[str]:
+    """The names of all tables that have a record in these topics, sorted. Raises NotReady."""
+    found: set[str] = set()
+    async with following_partitions(log, topics, range(log.partitions), ()) as follower:
+        while not follower.is_live:
+            found.update(record.key for record in await follower.records() if record.event is not None)
+    return sorted(found)
+
+
+@asynccontextmanager
+async def following_partitions(
+    log: Log, topics: Sequence[str], partitions: Iterable[int], tables: Iterable[str], *, from_end: bool = False
+) -> AsyncIterator[Follower]:
+    """Follows these partitions of these topics. Raises NotReady."""
+    places = [(topic, partition) for partition in partitions for topic in topics]
     ends = {place: await log.end(*place) for place in places}
     begins = ends if from_end else dict.fromkeys(places, 0)
     async with log.reader(begins) as reader:

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from services.baccarat.events import SETTLEMENTS, Event, RoundSettled
+from services.baccarat.accounts import Accounts
+from services.baccarat.catalogue import configuration
+from services.baccarat.events import ROUNDS, SETTLEMENTS, Event, RoundSettled, ShoeOpened
+from services.cli.accounts import unit
 from services.cli.main import main
 from services.runtime.embedded import EmbeddedLog
 from tests.baccarat.logs import Logs, read_all
@@ -32,10 +35,10 @@ def state(tmp_path: Path) -> Path:
     return written(tmp_path, facts_of_a_shoe())
 
 
-def written(folder: Path, facts: list[Event]) -> Path:
+def written(folder: Path, facts: list[Event], topic: str = SETTLEMENTS) -> Path:
     async def append() -> None:
         with EmbeddedLog(folder / "log.sqlite", 3) as log:
-            await log.append(SETTLEMENTS, facts)
+            await log.append(topic, facts)
 
     asyncio.run(append())
     return folder
@@ -50,6 +53,7 @@ def asked(state: Path, by: str, capsys: pytest.CaptureFixture[str]) -> dict[str,
 def test_for_people(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["accounts", "T1", "--state", str(state), "--by", "shoe"]) == 0
     assert capsys.readouterr().out.splitlines() == [
+        "T1, amounts in minor units of EUR: 1 is 0.01 EUR",
         "shoe  bets  stakes  returns  commission  collected  house win",
         "1        2   1,510    2,020           0         51       -459",
         "2        2     430      260           0          0        170",
@@ -59,6 +63,7 @@ def test_for_people(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_for_machines(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = asked(state, "customer", capsys)
+    assert (found["currency"], found["exponent"]) == ("EUR", 2)
     assert (found["table"], found["by"], found["imbalances"], found["debts"]) == ("T1", "customer", {}, {"Cy": "13/2"})
     assert found["results"]["Cy"] == {
         "bets": 2,
@@ -101,3 +106,29 @@ def test_what_does_not_balance_is_said(tmp_path: Path, capsys: pytest.CaptureFix
 def test_a_split_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["accounts", "T1", "--by", "hour"]) == 2
     assert "--by is 'hour': write day, shoe, round, customer" in capsys.readouterr().err
+
+
+def test_a_table_that_the_log_does_not_have(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(state, [replace(one, table_id="U2") for one in facts_of_a_shoe()])
+    assert main(["accounts", "nosuch", "--state", str(state)]) == 2
+    assert capsys.readouterr() == ("", "punto: the log has no table 'nosuch'; there are T1, U2\n")
+    assert main(["accounts", "T1", "--state", str(state)]) == 0
+
+
+def test_a_log_without_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(tmp_path, [])
+    assert main(["accounts", "T1", "--state", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == "punto: the log has no table 'T1'; there are none yet\n"
+
+
+def test_a_table_at_which_nothing_is_settled_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    opened = ShoeOpened(event_id="e", table_id="T1", at_ms=0, cause_id="c", shoe_no=1, decks=8)
+    written(tmp_path, [opened], ROUNDS)
+    assert main(["accounts", "T1", "--state", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "T1, amounts in minor units of its currency"
+
+
+@pytest.mark.parametrize(("exponent", "said"), [(0, "EUR: 1 is 1 EUR"), (8, "EUR: 1 is 0.00000001 EUR")])
+def test_the_unit_of_amounts(exponent: int, said: str) -> None:
+    prices = {1: replace(configuration("classic"), exponent=exponent)}
+    assert unit(Accounts(prices=prices)) == f"amounts in minor units of {said}"
