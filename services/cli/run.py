@@ -10,6 +10,7 @@ import typer
 from services.baccarat.errors import BadSettings
 from services.cli.exits import Code
 from services.cli.logs import log_to_stderr
+from services.cli.output import say_now
 
 if TYPE_CHECKING:
     import asyncio
@@ -41,7 +42,7 @@ SEED = Annotated[str | None, typer.Option(metavar="S", help="The same every time
 @app.command(
     "card-scanner",
     epilog="""\
-\\b
+\b
 Examples:
   punto run card-scanner                        simulated shoes at the demonstration's four tables
   punto run card-scanner --table T1 --recording shoe.rec
@@ -68,6 +69,8 @@ def card_scanner(
     from services.card_scanner.scanner import scan
     from services.card_scanner.sources import Simulated
 
+    if table and "" in table:
+        raise BadSettings("--table: the name of a table is missing")
     source = Simulated(seed) if recording is None else recorded_source(recording)
     sources: Mapping[str, Source] = dict.fromkeys(table or demonstration(tables, speed), source)
     pace = pace_at(checked_speed(speed))
@@ -100,7 +103,10 @@ def settlement() -> int:
 
 @app.command(epilog="\b\nExamples:\n  PUNTO_DASHBOARD_PORT=8000 punto run dashboard")
 def dashboard() -> int:
-    """Show every table live: fold 'rounds' and 'settlements' into Redis, and serve the page."""
+    """Show every table live: fold 'rounds' and 'settlements' into Redis, and serve the page.
+
+    Prints the page's address first. The page is empty until a table is configured ('tables apply', 'run demo-dealer').
+    """
     return _run(_show)
 
 
@@ -193,7 +199,7 @@ async def _show(settings: "Settings", stop: "asyncio.Event") -> None:
     import asyncio
 
     from services.dashboard.projection import PREFIX, project
-    from services.dashboard.web import serve
+    from services.dashboard.web import listen, serve
     from services.runtime.health import Health
     from services.runtime.service import run_with_log
 
@@ -214,6 +220,14 @@ async def _show(settings: "Settings", stop: "asyncio.Event") -> None:
         await project(log, settings.redis, stop, note, prefix=prefix, on_trouble=blame)
 
     note(False)
-    async with asyncio.TaskGroup() as group:
-        group.create_task(run_with_log("dashboard", settings, stop, fold, health=health))
-        group.create_task(serve(settings.redis, settings.host, settings.dashboard_port, stop, prefix=prefix))
+    with listen(settings.host, settings.dashboard_port) as page:
+        say_now(page_address(settings.host, page.getsockname()[1]))
+        async with asyncio.TaskGroup() as group:
+            group.create_task(run_with_log("dashboard", settings, stop, fold, health=health))
+            group.create_task(serve(settings.redis, settings.host, 0, stop, prefix=prefix, listening=page))
+
+
+def page_address(host: str, port: int) -> str:
+    """As this machine's browser can open it, where the page is served at every address."""
+    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - nothing is bound here
+    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"

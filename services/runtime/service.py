@@ -27,6 +27,7 @@ LOGGER: Final = logging.getLogger(__name__)
 AGAIN_AFTER_S: Final = 1.0
 WATCH_EVERY_S: Final = 1.0
 WATCH_WITHIN_S: Final = 3.0
+TELL_WITHIN_S: Final = 0.25
 LOG: Final = "log"
 NOISY: Final = ("aiokafka.producer.sender", "aiokafka.consumer.group_coordinator", "aiokafka.client", "aiokafka.conn")
 
@@ -61,7 +62,7 @@ async def run_processor(
 ) -> None:
     """Rules or settlement on Kafka, until `stop` is set. Raises BadSettings."""
     health = Health(processor.name)
-    async with serving(health, settings.host, settings.http_port), ready_codec(settings, health, stop) as made:
+    async with standing(health, settings), ready_codec(settings, health, stop) as made:
         if made is not None:
             codec, learn = made
             await kafka.run(processor, settings, codec, stop, learn=learn, health=health, fault=fault)
@@ -80,7 +81,7 @@ async def run_with_log(
     `health` is one that others write to as well; None where only the log counts.
     """
     health = health or Health(name)
-    async with serving(health, settings.host, settings.http_port), ready_codec(settings, health, stop) as made:
+    async with standing(health, settings), ready_codec(settings, health, stop) as made:
         while made is not None and not stop.is_set():
             try:
                 async with kafka_log.open_log(settings, made[0], learn=made[1]) as log:
@@ -93,6 +94,28 @@ async def run_with_log(
                 health.wrong(LOG, str(error))
                 LOGGER.warning("%s: %s", name, error)
                 await until(stop, AGAIN_AFTER_S)
+
+
+@asynccontextmanager
+async def standing(health: Health, settings: Settings) -> AsyncIterator[None]:
+    """How the service stands is served, and one line says each time that it has become ready."""
+
+    async def tell() -> None:
+        was_ready = False
+        while True:
+            is_ready = not health.reason
+            if is_ready and not was_ready:
+                LOGGER.info("ready: %s, on Kafka at %s", health.service, settings.kafka)
+            was_ready = is_ready
+            await asyncio.sleep(TELL_WITHIN_S)
+
+    async with serving(health, settings.host, settings.http_port):
+        telling = asyncio.create_task(tell())
+        try:
+            yield
+        finally:
+            telling.cancel()
+            await asyncio.wait({telling})
 
 
 @asynccontextmanager

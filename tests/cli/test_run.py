@@ -1,6 +1,7 @@
 """`punto run`: the services as processes of their own, on a real Kafka and Redis."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 from services.baccarat.errors import BadSettings, Unusable
 from services.card_scanner.sources import Recorded
 from services.cli.main import main
-from services.cli.run import checked_speed, demonstration, recorded_source
+from services.cli.run import checked_speed, demonstration, page_address, recorded_source
 from services.runtime.local import free_port
 
 PUNTO = (sys.executable, "-c", "import sys; from services.cli.main import main; sys.exit(main())")
@@ -38,10 +39,20 @@ def fetched(port: int, path: str) -> str:
         return ""
 
 
+def counted(port: int, name: str) -> int:
+    """A number of the service's metrics; 0 while nobody answers there."""
+    lines = [line for line in fetched(port, "/metrics").splitlines() if line.startswith(name)]
+    return int(lines[0].rpartition(" ")[2]) if lines else 0
+
+
 def settled(port: int) -> int:
     """How many facts settlement has written."""
-    lines = [line for line in fetched(port, "/metrics").splitlines() if line.startswith("punto_facts_out_total")]
-    return int(lines[0].rpartition(" ")[2]) if lines else 0
+    return counted(port, "punto_facts_out_total")
+
+
+def troubles(port: int) -> int:
+    """How often the service has met trouble."""
+    return counted(port, "punto_troubles_total")
 
 
 def test_all_services_play_and_end_in_order(
@@ -87,7 +98,51 @@ def test_all_services_play_and_end_in_order(
             process.kill()
             process.wait()
             logs[name].close()
-    assert not [name for name in SERVICES if "Traceback" in (tmp_path / f"{name}.log").read_text()]
+    said = {name: (tmp_path / f"{name}.log").read_text() for name in SERVICES}
+    assert not [name for name, text in said.items() if "Traceback" in text]
+    assert not [name for name, text in said.items() if f"ready: {name}, on Kafka at {kafka}" not in text]
+    assert f"http://127.0.0.1:{environment['PUNTO_DASHBOARD_PORT']}\n" in said["dashboard"]
+
+
+@pytest.mark.parametrize("name", ["rules", "card-scanner"])
+def test_a_service_that_waits_for_kafka_does_not_say_so_for_ever(name: str, tmp_path: Path) -> None:
+    log, port = tmp_path / "log", free_port()
+    away = {"KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "PUNTO_STATE_DIR": str(tmp_path), "PUNTO_HTTP_PORT": str(port)}
+    with (
+        log.open("w") as out,
+        subprocess.Popen((*PUNTO, "run", name), env={**os.environ, **away}, stdout=out, stderr=out) as process,
+    ):
+        end = time.monotonic() + WITHIN_S
+        while troubles(port) < 4 and time.monotonic() < end:
+            time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    assert log.read_text().count("Kafka at 127.0.0.1:1 does not answer") == 1
+
+
+def test_a_table_must_be_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "card-scanner", "--table", ""]) == 2
+    assert "--table" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_the_examples_of_the_help_stand_in_lines(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", name, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "\\b" not in out
+    assert re.search(r"^ *Examples:\n +punto|^ *Examples:\n +PUNTO", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8000"),
+        ("0.0.0.0", "http://127.0.0.1:8000"),  # noqa: S104
+        ("::", "http://[::1]:8000"),
+    ],
+)
+def test_the_address_of_the_page_can_be_opened(host: str, address: str) -> None:
+    assert page_address(host, 8000) == address
 
 
 def test_settings_are_checked_before_anything_starts(
