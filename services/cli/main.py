@@ -118,7 +118,7 @@ def _failed(error: Exception, *, as_json: bool) -> int:
         traceback.print_exception(error)
     complain(text)
     if as_json:
-        say_json({"error": {"code": name, "message": " ".join(text.split())}})
+        say_json({"error": {"code": name, "message": " ".join(text.split())}}, indent=None)
     return code
 
 

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from services.baccarat.errors import BadSettings
 from services.cli.exits import Code
-from services.cli.output import say, say_json, tracked, waiting
+from services.cli.output import counted, say, say_json, tracked, waiting
 
 if TYPE_CHECKING:
     from services.replay.report import Report
@@ -46,6 +47,8 @@ def command(
     """
     from services.replay import logs, report
 
+    if file.is_dir():
+        raise BadSettings(f"{file}: is a folder; name a recording, a CSV or a log in it{example(file)}")
     if logs.is_log(file):
         return _audit(file, as_json=as_json)
     source = report.read(file, decks)
@@ -57,13 +60,28 @@ def command(
     return Code.FOUND if found.findings else Code.DONE
 
 
+def example(folder: Path) -> str:
+    """The log of a state folder, where it is one."""
+    from services.cli.log_of import log_file
+
+    try:
+        return f", such as {log_file(folder)}"
+    except BadSettings:
+        return ""
+
+
 def _audit(file: Path, *, as_json: bool) -> int:
     """A log's facts against what its inputs come to now."""
+    import sqlite3
+
     from services.replay import facts, logs
     from services.runtime.codec import Codec
 
-    with waiting("deciding again"):
-        found = facts.audit(logs.read_log(file), Codec().encode)
+    try:
+        with waiting("deciding again"):
+            found = facts.audit(logs.read_log(file), Codec().encode)
+    except sqlite3.DatabaseError as error:
+        raise BadSettings(f"{file}: this log is damaged ({error}); replay a copy from before") from error
     if as_json:
         say_json(
             {
@@ -76,8 +94,9 @@ def _audit(file: Path, *, as_json: bool) -> int:
             }
         )
     else:
-        counts = f"{found.inputs} inputs, {found.facts} facts, {found.pending} pending"
-        say("\n".join((*map(str, found.differences), f"{counts}: {len(found.differences)} differences")))
+        counts = f"{counted(found.inputs, 'input')}, {counted(found.facts, 'fact')}, {found.pending} pending"
+        differences = counted(len(found.differences), "difference")
+        say("\n".join((*map(str, found.differences), f"{counts}: {differences}")))
     return Code.FOUND if found.differences else Code.DONE
 
 
@@ -93,7 +112,7 @@ def _text(file: Path, found: "Report") -> str:
     lines = [f"{file}:{one.line}: round {one.round_no or '-'}: {one.code}: {one.message}" for one in found.findings]
     left_out = f", {found.left_out} left out of what follows" if found.left_out else ""
     lines += [
-        f"{found.rounds} rounds: {found.legal} legal, {len(found.findings)} findings{left_out}",
+        f"{counted(found.rounds, 'round')}: {found.legal} legal, {counted(len(found.findings), 'finding')}{left_out}",
         "winners: " + ", ".join(f"{winner.value.title()} {count}" for winner, count in found.winners.items()),
         "pairs: " + ", ".join(pairs),
         f"inventory: {found.inventory}",

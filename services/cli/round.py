@@ -1,8 +1,9 @@
 """`punto round`: cards in, and who draws and why."""
 
+import re
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -21,6 +22,8 @@ Examples:
   punto round 4H 5D KS QC 6S 2H --json          for machines
   printf '9 K 10 6\\n2 2 3 A 8\\n' | punto round --json -
 """
+
+SYMBOLS: Final = str.maketrans("\u2660\u2665\u2666\u2663\u2664\u2661\u2662\u2667", "SHDCSHDC", "\ufe0e\ufe0f")
 
 
 def command(
@@ -47,6 +50,8 @@ def command(
     """
     if cards == ["-"]:
         for line_no, line in _lines():
+            if not as_json:
+                say(f"line {line_no}: {line}")
             _answer(line.split(), f"line {line_no}: ", as_json=as_json)
         return Code.DONE
     is_round = _answer([word for card in cards for word in card.split()], "", as_json=as_json)
@@ -90,7 +95,18 @@ def _card(word: str) -> Card:
     try:
         return parse_card(word)
     except UnknownCard as error:
-        raise Unusable("unknown-card", str(error)) from error
+        raise Unusable("unknown-card", f"{error}{hint(word)}") from error
+
+
+def hint(word: str) -> str:
+    """What was probably meant; empty where nobody can say."""
+    letters = word.upper().translate(SYMBOLS)
+    meant = "A" + letters[1:] if re.fullmatch("1[SHDC]?", letters) else letters
+    try:
+        card = parse_card(meant)
+    except UnknownCard:
+        return ""
+    return "" if word.upper() == meant else f"; did you mean {card}?"
 
 
 def _answer(words: list[str], place: str, *, as_json: bool) -> bool:

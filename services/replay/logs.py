@@ -32,6 +32,14 @@ def read_log(path: Path) -> Iterator[Record]:
             yield from records
 
 
+def holder_of(path: Path) -> str:
+    """The process that runs the log, as it wrote itself down: its number and command; empty where it has not."""
+    try:
+        return path.with_name(path.name + ".lock").read_text(errors="replace").strip()
+    except OSError:
+        return ""
+
+
 def partitions_of(path: Path) -> int:
     """How many partitions the log was made with."""
     try:
@@ -39,6 +47,6 @@ def partitions_of(path: Path) -> int:
             (found,) = connection.execute("SELECT value FROM about WHERE name = 'partitions'").fetchone()
     except (sqlite3.DatabaseError, TypeError) as error:
         if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_BUSY:
-            raise NotReady(f"{path}: somebody runs this log; stop it first") from error
+            raise NotReady(f"{path} is in use by process {holder_of(path) or 'unknown'}; stop it first") from error
         raise BadSettings(f"{path}: this SQLite file is no log of this program ({error})") from error
     return int(found)

@@ -37,7 +37,7 @@ def punto(*words: str, given: bytes = b"", **environment: str) -> tuple[int, str
         (["deal", "--out", "/nowhere/shoe.rec"], Code.USAGE, "/nowhere/shoe.rec: cannot be written"),
         (["deal", "--seed", "a b"], Code.USAGE, "--seed"),
         (["replay", "/nowhere/shoe.rec"], Code.USAGE, "/nowhere/shoe.rec"),
-        (["replay", "/"], Code.USAGE, "/: cannot be read"),
+        (["replay", "/"], Code.USAGE, "/: is a folder"),
         (["variants", "pontoon"], Code.USAGE, "no variant is called 'pontoon'"),
         (["schemas", "check", "--folder", "/nowhere"], Code.USAGE, "/nowhere"),
         (["topics", "burn"], Code.USAGE, "burn"),
@@ -91,6 +91,7 @@ def test_every_error_has_its_exit_code(
     assert main.main(["variants", "--json"]) == code
     out, err = capsys.readouterr()
     assert json.loads(out)["error"]["code"] == name
+    assert out.count("\n") == 1
     assert ("Traceback" in err) == bool(debug)
     if not debug:
         assert err.count("\n") == 1

@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,43 @@ async def test_a_log_is_decided_again(tmp_path: Path, capsys: pytest.CaptureFixt
     found = json.loads(capsys.readouterr().out)
     assert found["differences"][0]["topic"] == "rounds"
     assert "is decided now and is not recorded" in found["differences"][0]["message"]
+
+
+def log_in(folder: Path) -> Path:
+    from services.runtime.embedded import EmbeddedLog
+
+    path = folder / "log.sqlite"
+    EmbeddedLog(path).close()
+    return path
+
+
+def test_a_log_in_use_names_who_runs_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from services.runtime.embedded import EmbeddedLog
+
+    path = log_in(tmp_path)
+    with EmbeddedLog(path):
+        for words in (["replay", str(path)], ["accounts", "T1", "--state", str(tmp_path)]):
+            assert main(words) == 3
+            assert f"is in use by process {os.getpid()} (" in capsys.readouterr().err
+
+
+def test_a_damaged_log_and_a_folder_are_told_as_what_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = log_in(tmp_path)
+    assert main(["replay", str(tmp_path)]) == 2
+    assert f"is a folder; name a recording, a CSV or a log in it, such as {path}" in capsys.readouterr().err
+    with path.open("r+b") as file:
+        file.seek(100)
+        file.write(b"\xff" * (path.stat().st_size - 100))
+    assert main(["replay", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert str(path) in err
+
+
+def test_one_is_not_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "rounds.csv"
+    file.write_text("".join(ROUNDS.splitlines(keepends=True)[:2]))
+    assert main(["replay", str(file)]) == 0
+    assert capsys.readouterr().out.startswith("1 round: 1 legal, 0 findings\n")

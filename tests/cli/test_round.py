@@ -99,6 +99,11 @@ def test_lines_may_be_explained_too(capsys: pytest.CaptureFixture[str], monkeypa
     assert main(["round", "-"]) == 0
     out, err = capsys.readouterr()
     assert out.count("Player wins, 9 to 6.") == 2
+    assert [line for line in out.splitlines() if line.startswith("line ")] == [
+        "line 1: 9 K 10 6",
+        "line 3: X",
+        "line 4: 9 K 10 6",
+    ]
     assert err.startswith("punto: line 3: 'X' is no card")
 
 
@@ -119,3 +124,16 @@ def test_the_worked_hands(shared: Path, capsys: pytest.CaptureFixture[str]) -> N
                     row["player_final"],
                     row["banker_final"],
                 )
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("9\u2660", "9S"), ("10\u2665\ufe0f", "10H"), ("1", "A"), ("1d", "AD"), ("1\u2663", "AC")]
+)
+def test_what_was_probably_meant_is_said(word: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["round", word, "2", "K", "3"]) == 1
+    assert capsys.readouterr().err.endswith(f"; did you mean {meant}?\n")
+
+
+def test_where_nobody_can_say_nothing_is_guessed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["round", "JOKER", "2", "K", "3"]) == 1
+    assert "did you mean" not in capsys.readouterr().err
