@@ -69,7 +69,10 @@ def main() -> None:
             return
         for name in how.what:
             if name in ON_SERVERS:
-                ON_SERVERS[name](at, how)
+                try:
+                    ON_SERVERS[name](at, how)
+                except NotReady as trouble:
+                    say(f"{name}: {trouble}")
 
 
 if __name__ == "__main__":

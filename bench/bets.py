@@ -15,11 +15,14 @@ from msgspec import Struct
 from bench import feed
 from bench.processes import FLOOR, PUNTO, running
 from bench.servers import Servers, new_log
-from services.baccarat.events import SETTLEMENTS, Event, RoundDecided, RoundSettled
+from services.baccarat.errors import NotReady
+from services.baccarat.events import ROUNDS, SETTLEMENTS, Event, RoundDecided, RoundSettled
+from services.rules import RULES
 from services.runtime import kafka_client as client
 from services.runtime.codec import Codec, kinds_of
 from services.runtime.paths import SCHEMAS
 from services.runtime.reading import partition_of
+from services.runtime.restoring import BY_HEADER
 from services.runtime.settings import Settings
 
 CODEC: Final = Codec()
@@ -62,7 +65,7 @@ def at_table(table_id: str, bets_a_round: int, rounds_each: int, begin_ms: int) 
 
 
 async def append(settings: Settings, records: Sequence[tuple[str, str, bytes]]) -> None:
-    """In order, per partition."""
+    """In order, per partition, and with the header by which settlement knows what rules wrote."""
     producer = client.new_producer(settings, None)
     await client.start(producer)
     for begin in range(0, len(records), AT_ONCE):
@@ -73,6 +76,7 @@ async def append(settings: Settings, records: Sequence[tuple[str, str, bytes]]) 
                     value,
                     key=table_id.encode(),
                     partition=partition_of(table_id, settings.partitions),
+                    headers=[(BY_HEADER, RULES.name.encode())] if topic == ROUNDS else [],
                 )
                 for topic, table_id, value in records[begin : begin + AT_ONCE]
             ]
@@ -109,8 +113,12 @@ def rate(at: Servers, name: str, played: Play) -> float:
         watching = asyncio.create_task(
             answers(settings, lambda raw: name == "floor" or raw.value[: len(SETTLED)] == SETTLED, wanted)
         )
-        with running(how, ("settlement",), settings):
-            return await watching
+        with running(how, ("settlement",), settings) as (settlement,):
+            try:
+                return await watching
+            except TimeoutError:
+                letters = settlement.counted("dead_letters")
+                raise NotReady(f"bets: not settled within {WITHIN_S:.0f} s, {letters} dead letters") from None
 
     return played.bets / asyncio.run(watch())
 
