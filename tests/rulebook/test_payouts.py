@@ -1,12 +1,13 @@
-"""What bets pay, clause by clause: P1 to P4, P6 and P7, the cheat sheet and the commission pairs of the rulebook.
+"""What bets pay, clause by clause: P1 to P7, the cheat sheet and the commission pairs of the rulebook."""
 
-P5, the house edges, is counted in `tests/baccarat/test_odds.py`.
-"""
+from fractions import Fraction
 
 import pytest
+from msgspec.structs import replace
 
+from services.baccarat import catalogue, odds
 from services.baccarat.catalogue import VARIANTS
-from services.baccarat.events import BetSettled, Configuration, RoundSettled
+from services.baccarat.events import BetSettled, Configuration, Line, RoundSettled
 from tests.baccarat.feeds import configured
 from tests.baccarat.logs import Logs, of, read_all
 
@@ -74,6 +75,42 @@ def test_p4_a_pair_pays_11_to_1_whoever_wins(bet: str, paired: str) -> None:
 @pytest.mark.parametrize("cards", ["JH 9C QD KS", "KH 9C 10D KS", "10H 9C JD KS"])
 def test_p4_cards_of_equal_value_and_another_rank_are_no_pair(cards: str) -> None:
     assert settle(cards, "player_pair", 100_00).return_minor == 0
+
+
+@pytest.mark.parametrize(("bet", "paired"), [("player_pair", PLAYER_PAIR), ("banker_pair", BANKER_PAIR)])
+def test_p4_in_some_houses_a_pair_pays_10_to_1(bet: str, paired: str) -> None:
+    lines = catalogue.side_bet_of(f"{bet}_10").lines
+    assert net(settle_at(lines, paired, bet)) == 1_000_00
+    assert settle_at(lines, PLAYER_WINS, bet).return_minor == 0
+    assert net(settle_at(lines, "2H 4C 2D 4S 7C", bet)) == 1_000_00
+
+
+def settle_at(lines: tuple[Line, ...], cards: str, bet: str) -> BetSettled:
+    """100.00 on a classic table that pays this bet by other lines."""
+    logs = Logs("betting=automatic")
+    how = logs.feed.configuration
+    changed = tuple(replace(terms, lines=lines) if terms.bet == bet else terms for terms in how.pay_table)
+    logs.feed.configuration = replace(how, pay_table=changed)
+    logs.play("rules shoe")
+    logs.bet(bet, 100_00)
+    logs.play(cards)
+    (settled,) = of(read_all(logs), BetSettled)
+    return settled
+
+
+P5_EDGES = [  # in per cent, as the rulebook prints them
+    ("classic", "banker", "1.06"),
+    ("classic", "player", "1.24"),
+    ("classic", "tie", "14.36"),
+    ("classic-tie-9", "tie", "4.84"),
+]
+
+
+@pytest.mark.parametrize(("variant", "bet", "edge"), P5_EDGES)
+def test_p5_the_house_edges_of_eight_decks(variant: str, bet: str, edge: str) -> None:
+    (terms,) = (terms for terms in catalogue.configuration(variant, decks=8).pay_table if terms.bet == bet)
+    found = odds.bet_odds(bet, terms.lines, 8)
+    assert round(found.edge * 100, 2) == Fraction(edge)
 
 
 def test_p6_net_profit_and_total_return_are_different_amounts() -> None:

@@ -14,13 +14,17 @@ from hypothesis import strategies as st
 
 from services.baccarat import tableau
 from services.baccarat.cards import DECK, RANKS, SUITS, Card, Hand, UnknownCard, Winner, parse_card, total
+from services.baccarat.catalogue import VARIANTS
+from services.baccarat.events import CardAssigned, RoundDecided
 from services.baccarat.odds import Outcomes, deals, outcomes
 from services.baccarat.shoe import fresh_shoe
 from services.baccarat.tableau import banker_draws, is_natural, next_hand, player_draws, winner_of
+from tests.baccarat.logs import Logs
 
 quietly = settings(derandomize=True, deadline=None)
 two_cards = st.tuples(st.sampled_from(DECK), st.sampled_from(DECK))
 EVERY_POINT = frozenset(range(10))
+FIRST_FOUR = (Hand.PLAYER, Hand.BANKER, Hand.PLAYER, Hand.BANKER)
 
 # R11 as the rulebook words it: on which points of the Player's third card the Banker draws.
 BANKER_DRAWS_ON = {
@@ -165,6 +169,24 @@ def test_r14_the_third_card_table_is_asked_nothing_about_the_table_it_is_played_
     assert list(inspect.signature(player_draws).parameters) == ["player_total"]
     assert list(inspect.signature(banker_draws).parameters) == ["banker_total", "player_third"]
     assert isinstance(tableau.BANKER_ROWS, tuple)
+
+
+@pytest.mark.parametrize("banker_total", range(8))
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_r14_the_same_cards_are_drawn_whatever_the_variant(variant: str, banker_total: int) -> None:
+    """Against every third card of the Player, and a Player who stands, all in one shoe."""
+    logs, expected = Logs(f"betting=automatic variant={variant}", "rules shoe"), []
+    names = ("10", "A", "2", "3", "4", "5", "6", "7", "8", "9")
+    for points in range(10):
+        draws = [Hand.PLAYER, *([Hand.BANKER] if points in BANKER_DRAWS_ON[banker_total] else [])]
+        logs.play(" ".join(["K J Q", names[banker_total], names[points], *["9"] * (len(draws) - 1)]))
+        expected += [*FIRST_FOUR, *draws]
+    draws = [Hand.BANKER] if banker_total <= 5 else []
+    logs.play(" ".join(["K J 6", names[banker_total], *["9"] * len(draws)]))
+    expected += [*FIRST_FOUR, *draws]
+    told = [record.event for record in logs.rounds]
+    assert [fact.hand for fact in told if isinstance(fact, CardAssigned)] == expected
+    assert sum(isinstance(fact, RoundDecided) for fact in told) == 11
 
 
 def test_r18_a_round_is_read_as_totals_natural_player_banker() -> None:
