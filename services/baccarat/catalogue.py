@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from services.baccarat.errors import BadSettings
 from services.baccarat.events import Configuration, Line, Terms
 from services.baccarat.features import when
+from services.baccarat.payouts import small_unit
 
 Odds = int | str  # whole, or a fraction or a decimal as text; never a float
 PUSH: Final = None
@@ -548,7 +549,7 @@ def plain(name: str) -> str:
 
 def configuration(name: str, *, currency: str = "EUR", exponent: int = 2, decks: int = 8) -> Configuration:
     """A table of this variant with limits a small table has: 1.00 to 5,000.00 on the main bets, a tenth on the rest."""
-    unit = 10**exponent
+    unit = small_unit(exponent)
     variant = variant_of(name)
     return Configuration(
         variant=variant.slug,

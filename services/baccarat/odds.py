@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from services.baccarat.cards import SUITS, Card, Hand, Winner
 from services.baccarat.errors import BadSettings
-from services.baccarat.events import Line
+from services.baccarat.events import Configuration, Line
 from services.baccarat.features import COLOUR, FACES, FEATURES, LOOKS_AT, SUITED, TOTALS, Finished, Two, needs_of, two
-from services.baccarat.payouts import facts_in, first_match
+from services.baccarat.payouts import amounts, facts_in, first_match
 from services.baccarat.shoe import fresh_shoe
 from services.baccarat.tableau import drawing_hand, winner_of
 
@@ -432,3 +432,16 @@ def bet_odds(bet: str, lines: tuple[Line, ...], decks: int, removed: tuple[Card,
 def returns_of(line: Line) -> Fraction:
     """What a line returns per unit staked, exactly: stake, and winnings less commission."""
     return Fraction(1) if line.odds is None else 1 + line.odds * (1 - line.commission)
+
+
+def return_at(found: BetOdds, lines: tuple[Line, ...], stake_minor: int, how: Configuration) -> Fraction:
+    """What a stake returns on average in minor units, each line rounded as the table does; a debt is exact."""
+    returned = Fraction(0)
+    for one in found.lines:
+        line = None if one.line is None else lines[one.line - 1]
+        came_to = amounts(line, stake_minor, how.winnings_rounding, how.commission_rounding)
+        if how.commission_mode == "owed" and line is not None and line.odds is not None and line.commission:
+            returned += one.ways * (stake_minor + came_to.winnings_minor - stake_minor * line.odds * line.commission)
+        else:
+            returned += one.ways * came_to.return_minor
+    return returned / found.ways

@@ -94,6 +94,14 @@ def amounts(line: Line | None, stake_minor: int, winnings_rounding: str, commiss
     return Amounts(winnings, commission, stake_minor + winnings - commission)
 
 
+def small_unit(exponent: int) -> int:
+    """The least stake of a small table, in minor units: one of the currency, and a hundred minor units at least.
+
+    Below that, rounding a commission to whole minor units can outweigh the house edge.
+    """
+    return int(10 ** max(exponent, 2))
+
+
 MOST_ODDS: Final = 10**6
 MOST_DENOMINATOR: Final = 10**24  # of a fraction, so that a debt of many of them can still be written
 MOST_MS: Final = 10**12  # of a window or a margin: an append time and this still fit into 64 bits

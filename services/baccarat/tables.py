@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from difflib import get_close_matches
 from fractions import Fraction
+from math import gcd, lcm
 from typing import Any, Final, TypeVar
 
 from msgspec import Struct
@@ -578,7 +579,7 @@ def terms_of(
     reading: Reading, section: Mapping[str, Any], bets: Mapping[str, Lines], mains: frozenset[str], exponent: int
 ) -> tuple[Terms, ...]:
     """Each bet with its limits: its own, else those of its kind, else those of a small table."""
-    unit = 10**exponent
+    unit = payouts.small_unit(exponent)
     own = bet_limits(reading, section)
     for bet in own:
         if bet not in bets:
@@ -735,17 +736,60 @@ def check_odds(reading: Reading, how: Configuration, favoured: frozenset[str]) -
         for number in never_paying(found):
             text = unreachable(terms.bet, terms.lines, number, how.decks)
             reading.fault(written_at(reading, terms.bet, number), text)
-        if found.edge >= 0:
-            if terms.bet in favoured:
-                text = "this bet does not favour the customer; leave may_favour_customer out"
-                reading.fault(("limits", "bets", terms.bet, "may_favour_customer"), text)
-        elif terms.bet not in favoured or terms.payout_max_minor is None:
-            percent = percent_of(-found.edge)
-            remedy = (
-                f"pay less, or allow it in [limits.bets.{terms.bet}] with may_favour_customer = true and payout_max"
-            )
-            text = f"{terms.bet} favours the customer by {percent} at {how.decks} decks; {remedy}"
-            reading.fault(written_at(reading, terms.bet), text)
+        if advantage := advantage_of(reading, found, terms, how):
+            if terms.bet not in favoured or terms.payout_max_minor is None:
+                path, text = advantage
+                allowed = f"or allow it in [limits.bets.{terms.bet}] with may_favour_customer = true and payout_max"
+                reading.fault(path, f"{terms.bet} favours the customer by {text}, {allowed}")
+        elif terms.bet in favoured:
+            text = "this bet does not favour the customer; leave may_favour_customer out"
+            reading.fault(("limits", "bets", terms.bet, "may_favour_customer"), text)
+
+
+def advantage_of(reading: Reading, found: odds.BetOdds, terms: Terms, how: Configuration) -> tuple[Path, str] | None:
+    """Where a bet's advantage for the customer comes from, by how much, and the remedy; None where there is none."""
+    if found.edge < 0:
+        return written_at(reading, terms.bet), f"{percent_of(-found.edge)} at {how.decks} decks; pay less"
+    for stake_minor in stakes_that_round(found, terms):
+        ahead = odds.return_at(found, terms.lines, stake_minor, how) / stake_minor - 1
+        if ahead > 0:
+            text = f"{percent_of(ahead)} at a stake of {units(stake_minor, how)}, by rounding"
+            return least_at(reading, terms), f"{text}; raise the minimum or the step, {rounding_remedy(terms, how)}"
+    return None
+
+
+MOST_STAKES: Final = 1_000  # that are judged one by one: a bet that is within 0.2% of fair may need more
+
+
+def stakes_that_round(found: odds.BetOdds, terms: Terms) -> Iterable[int]:
+    """The stakes from the minimum upwards at which rounding can outweigh the edge.
+
+    What rounding gives comes again with every common multiple of the denominators (of twice that where it goes by even
+    and odd), and weighs less on a higher stake; winnings and commission give less than 2 minor units together.
+    """
+    paying = [(line.odds, line.odds * line.commission) for line in terms.lines if line.odds is not None]
+    period = 2 * lcm(*(exact.denominator for pair in paying for exact in pair))
+    steps = min(period // gcd(period, terms.step_minor), MOST_STAKES)
+    last = terms.min_minor + (steps - 1) * terms.step_minor
+    bounds = (last, terms.max_minor, *([int(2 / found.edge)] if found.edge else []))
+    return range(terms.min_minor, min(bounds) + 1, terms.step_minor)
+
+
+def rounding_remedy(terms: Terms, how: Configuration) -> str:
+    """Which rounding takes from the house, and how it would not."""
+    is_cut = how.commission_mode == "per_win" and how.commission_rounding != "up"
+    commission = ["round commission up"] if is_cut and any(line.commission for line in terms.lines) else []
+    winnings = ["round winnings down"] if how.winnings_rounding != "down" else []
+    return ", ".join((*commission, *winnings))
+
+
+def least_at(reading: Reading, terms: Terms) -> Path:
+    """Where the file says a bet's least stake; where it does not, where it says the bet."""
+    kind = "main" if terms.main and terms.bet != "tie" else "side"
+    for path in (("limits", "bets", terms.bet, "min"), ("limits", kind, "min")):
+        if path in reading.document.lines:
+            return path
+    return written_at(reading, terms.bet)
 
 
 def percent_of(share: Fraction) -> str:

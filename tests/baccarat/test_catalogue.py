@@ -56,9 +56,9 @@ def test_a_table_of_each_variant(slug: str) -> None:
     assert (how.variant, how.name, how.currency, how.decks) == (slug, VARIANTS[slug].name, "JPY", 6)
     assert [terms.bet for terms in how.pay_table] == [*VARIANTS[slug].mains, *VARIANTS[slug].menu]
     limits = {terms.bet: (terms.min_minor, terms.max_minor, terms.main) for terms in how.pay_table}
-    assert limits["banker"] == (1, 5_000, True)
-    assert limits["tie"] == (1, 500, True)
-    assert limits[VARIANTS[slug].menu[0]] == (1, 500, False)
+    assert limits["banker"] == (100, 500_000, True)
+    assert limits["tie"] == (100, 50_000, True)
+    assert limits[VARIANTS[slug].menu[0]] == (100, 50_000, False)
 
 
 def test_a_table_by_another_name_is_of_the_same_variant() -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from services.baccarat import payouts, tables
 from services.baccarat.catalogue import SIDE_BETS, VARIANTS, configuration, line
 from services.baccarat.events import Configuration, Policy, Terms
-from services.baccarat.odds import bet_odds
+from services.baccarat.odds import bet_odds, return_at
 from services.baccarat.tables import EXPONENTS, Described, Difference, differences, read, units
 
 TABLES = Path(__file__).resolve().parents[2] / "deploy" / "tables"
@@ -167,7 +167,7 @@ def test_any_commission(rate: str, share: Fraction) -> None:
 
 
 @pytest.mark.parametrize(
-    ("currency", "exponent", "unit"), [("JPY", 0, 1), ("EUR", 2, 100), ("KWD", 3, 1_000), ("BTC", 8, 10**8)]
+    ("currency", "exponent", "unit"), [("JPY", 0, 100), ("EUR", 2, 100), ("KWD", 3, 1_000), ("BTC", 8, 10**8)]
 )
 def test_currencies_have_their_decimals(currency: str, exponent: int, unit: int) -> None:
     how = table(f'game = "classic"\ncurrency = "{currency}"\n')
@@ -193,6 +193,45 @@ def test_a_bet_that_favours_the_customer_is_taken_by_name_and_under_a_cap() -> N
     tie = terms(table(text), "tie")
     assert tie.payout_max_minor == 100_000
     assert bet_odds("tie", tie.lines, 8).edge < 0
+
+
+@pytest.mark.parametrize("exponent", [0, 1, 2])
+@pytest.mark.parametrize("slug", VARIANTS)
+def test_no_table_favours_the_customer_at_the_least_stakes_unless_it_asks_for_it(slug: str, exponent: int) -> None:
+    """With all that rounds among the side bets."""
+    how = table(f'game = "{slug}"\ncurrency = "XYZ"\nexponent = {exponent}\nside_bets = ["big", "big_53", "small_145"]')
+    for one in how.pay_table:
+        found = bet_odds(one.bet, one.lines, how.decks)
+        for stake in range(one.min_minor, one.min_minor + 50):
+            assert return_at(found, one.lines, stake, how) <= stake, (one.bet, stake)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "commission.mode = 'owed'\nlimits.main.min = 0.01",
+        "limits.main = {min = 0.20, step = 0.20}",
+        "commission.rounding = 'up'\nlimits.main.min = 0.01",
+        "limits.main = {min = 0.10, max = 0.10}",
+        "limits.main.min = 0.01\nlimits.bets.banker = {may_favour_customer = true, payout_max = 1}",
+    ],
+)
+def test_small_stakes_that_rounding_does_not_make_pay_are_taken_and_so_are_those_under_a_cap(text: str) -> None:
+    assert terms(table(PLAIN + text), "banker").min_minor <= 20
+
+
+def test_the_stakes_above_the_minimum_are_judged_too() -> None:
+    """0.607 of 101 and 102 is rounded down, of 103 up: by more than the edge of 0.18% takes."""
+    text = f"{PLAIN}winnings_rounding = 'half_up'\nside_bets = ['big']\npays.big = '0.607'\nlimits.side.min = 1.01"
+    assert bet_odds("big", (line("607/1000", cards=(5, 6)),), 8).edge > 0
+    assert [fault.text[:72] for fault in given(text).faults] == [
+        "limits.side.min: big favours the customer by 0.1047% at a stake of 1.03,"
+    ]
+    assert given(text.replace("limits.side.min = 1.01", "")).faults[0].text.startswith("pays.big: big favours")
+
+
+def test_a_bet_that_gives_every_stake_back_favours_nobody() -> None:
+    assert terms(table(f"{PLAIN}side_bets = 'x'\nbets.x = {{pays = 'push'}}"), "x").bet == "x"
 
 
 def test_a_game_may_be_like_one_that_is_like_another() -> None:
