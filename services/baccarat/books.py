@@ -228,10 +228,7 @@ def open_book(state: State) -> Book | None:
 
 def prices_of(state: State, version: int) -> Prices | None:
     """What prices the bets of this version."""
-    for prices in state.prices:
-        if prices.version == version:
-            return prices
-    return None
+    return next((prices for prices in state.prices if prices.version == version), None)
 
 
 def pricing(state: State, book: Book) -> Configuration | None:

@@ -54,8 +54,6 @@ LOOKS_AT: Final[Mapping[str, Callable[[Card], object]]] = {
     COLOUR: colour_of,
     FACES: is_face,
 }
-# A need that looks at all dealt cards has to know how many were drawn.
-NEEDS_TOTALS: Final = frozenset({COLOUR, FACES})
 
 
 class Two(Struct, frozen=True):
