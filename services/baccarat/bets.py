@@ -676,10 +676,12 @@ def settle(told: Telling, book: Book, event: RoundDecided | RoundRevised) -> Non
     how = pricing(told.state, book)
     if how is None:
         raise InvariantBroken(f"book {book.place} has no pay table of version {book.version}")
-    lines = {terms.bet: payouts.line_of(terms.lines, event.player, event.banker) for terms in how.pay_table}
-    paying = {terms.bet: terms.lines for terms in how.pay_table}
+    live = live_bets(book)
+    backed = {bet.bet for bet in live}  # a bet that nobody made may ask for suits that were not recorded
+    paying = {terms.bet: terms.lines for terms in how.pay_table if terms.bet in backed}
+    lines = {name: payouts.line_of(its_lines, event.player, event.banker) for name, its_lines in paying.items()}
     settled: list[BetSettled] = []
-    for bet in live_bets(book):
+    for bet in live:
         number = lines[bet.bet]
         line = None if number is None else paying[bet.bet][number - 1]
         came_to = payouts.amounts(line, bet.stake_minor, how.winnings_rounding, how.commission_rounding)

@@ -1017,3 +1017,19 @@ def test_a_mark_of_rounds_waits_for_its_twin_in_bets_and_nothing_else_waits() ->
     waiting = {type(one.event) for one in logs.rounds if one.event and not bets.ready(nothing_read, ROUNDS, one.event)}
     assert waiting == {RulesInForce, BettingOpened, BettingClosed, ShoeClosed}
     assert all(bets.ready(nothing_read, BETS, record.event) for record in logs.bets if record.event)
+
+
+# ---------------------------------------------------------------- suits that were not recorded
+
+
+@pytest.mark.parametrize(
+    ("backed", "settled", "suspended"), [("player", 1, []), ("fabulous_pair_player", 0, ["invariant-broken"])]
+)
+def test_suits_that_were_not_recorded_matter_to_a_bet_on_suits_only(
+    backed: str, settled: int, suspended: list[str]
+) -> None:
+    logs = table("variant=fabulous-4")
+    logs.bet(backed, 1_000)
+    facts = read_all(logs.play("9 2 K 3"))
+    assert len([fact for fact in facts if isinstance(fact, BetSettled)]) == settled
+    assert causes(facts) == suspended
