@@ -32,6 +32,7 @@ Examples:
 ALL: Final = "all"
 FORMATS: Final = ("table", "json", "csv")
 COLUMNS: Final = ("variant", "decks", "bet", "pays", "win", "push", "loss", "return", "edge", "edge_pct", "sd")
+EXACT: Final = ("win", "push", "loss", "return")
 AT_STAKE: Final = ("stake_minor", "edge_at_stake", "edge_at_stake_pct", "commission_pct")
 
 
@@ -273,11 +274,11 @@ def cells_of(row: Mapping[str, Any]) -> list[str]:
 
 
 def as_csv(asked: Asked, rows: Iterable[Mapping[str, Any]]) -> str:
-    """The same with every digit; what is paid is written short."""
+    """The same with every digit, probabilities and return as fractions too; what is paid is written short."""
     import csv
     import io
 
-    columns = COLUMNS if asked.stake_minor is None else (*COLUMNS, *AT_STAKE)
+    columns = (*COLUMNS, *(f"{name}_exact" for name in EXACT), *(AT_STAKE if asked.stake_minor is not None else ()))
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(columns)
@@ -290,6 +291,7 @@ def as_csv(asked: Asked, rows: Iterable[Mapping[str, Any]]) -> str:
                 row["bet"],
                 pays(row),
                 *(row[name] for name in COLUMNS[4:]),
+                *(row["exact"][name] for name in EXACT),
                 *here.values(),
             ]
         )

@@ -65,7 +65,10 @@ def test_the_whole_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
     }  # fmt: skip
     tie = next(row for row in rows if row["bet"] == "classic-tie-9/tie")
     assert (tie["variant"], tie["decks"], tie["pays"]) == ("all", "8", "9:1")
-    assert Fraction(tie["edge"]) == bet_odds("tie", VARIANTS["classic-tie-9"].mains["tie"], 8).edge
+    exact = bet_odds("tie", VARIANTS["classic-tie-9"].mains["tie"], 8)
+    assert Fraction(tie["edge"]) == exact.edge
+    assert (tie["win_exact"], tie["push_exact"]) == (f"{exact.win.numerator}/{exact.win.denominator}", "0/1")
+    assert (Fraction(tie["loss_exact"]), Fraction(tie["return_exact"])) == (exact.loss, exact.expected_return)
 
 
 def test_all_side_bets(capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,6 +107,7 @@ def test_what_rounding_costs(capsys: pytest.CaptureFixture[str]) -> None:
     assert table[2].split()[-1] == "-"
     rows = list(csv.DictReader(io.StringIO(asked(["--stake", "5", "--format", "csv"], capsys))))
     assert [row["stake_minor"] for row in rows] == ["5"] * 5
+    assert {Fraction(row["return_exact"]) + Fraction(row["edge"]) for row in rows} == {1}
 
 
 def test_commission_kept_as_a_debt_is_not_rounded_at_the_win(capsys: pytest.CaptureFixture[str]) -> None:
