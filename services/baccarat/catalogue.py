@@ -270,7 +270,11 @@ BLAZING_7S: Final = (
 
 _SIDE_BETS: Final = (
     side(
-        "player_pair", "Player Pair", line(11, player_pair="yes"), "Macau Executive Order 70/2000 art. 6", ("P Pair",)
+        "player_pair",
+        "Player Pair",
+        line(11, player_pair="yes"),
+        "Macau Executive Order 70/2000 art. 6",
+        ("P Pair", "Oyuncu Çifti"),
     ),
     side("player_pair_10", "Player Pair, 10 to 1", line(10, player_pair="yes"), "houses that pay 10 to 1 (P4)"),
     side(
@@ -296,6 +300,7 @@ _SIDE_BETS: Final = (
     ),
     side("big", "Big", line("54/100", cards=(5, 6)), "vegasfreedom.com; cambet89.com"),
     side("big_53", "Big, 0.53 to 1", line("53/100", cards=(5, 6)), "open365a.com"),
+    side("big_52", "Big, 0.52 to 1", line("52/100", cards=(5, 6)), "operators that pay 0.52 for 0.54"),
     side("big_50", "Big, 0.5 to 1", line("1/2", cards=(5, 6)), "vegasfreedom.com"),
     side("small", "Small", line("3/2", cards=4), f"{WIZARD} 4-5-6; cambet89.com"),
     side("small_145", "Small, 1.45 to 1", line("145/100", cards=4), "open365a.com"),
@@ -311,7 +316,7 @@ _SIDE_BETS: Final = (
         "Lucky 6",
         banker_6(12, 20),
         f"{WIZARD} lucky-6; Macau Despacho 56/2018",
-        ("Tiger", "Bank 6", "Lucky Six"),
+        ("Tiger", "Bank 6", "Lucky Six", "Fortune 6 (name unverified)"),
     ),
     side("lucky_6_23", "Lucky 6, 12 and 23 to 1", banker_6(12, 23), f"{WIZARD} lucky-6"),
     side("super_6_plus", "Super 6+", banker_6(12, 18), "leo88.fan"),

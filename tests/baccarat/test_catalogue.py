@@ -23,7 +23,17 @@ def test_a_variant_is_found_by_slug_name_and_alias(name: str, slug: str) -> None
     assert variant_of(name).slug == slug
 
 
-@pytest.mark.parametrize(("name", "slug"), [("Lucky 6", "lucky_6"), ("big tiger", "big_6"), ("P Pair", "player_pair")])
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Lucky 6", "lucky_6"),
+        ("big tiger", "big_6"),
+        ("P Pair", "player_pair"),
+        ("oyuncu çifti", "player_pair"),
+        ("Fortune 6 (name unverified)", "lucky_6"),
+        ("Big, 0.52 to 1", "big_52"),
+    ],
+)
 def test_so_is_a_side_bet(name: str, slug: str) -> None:
     assert side_bet_of(name).slug == slug
 

@@ -43,7 +43,7 @@ BETS_OF: Final[dict[str, tuple[str, ...]]] = {
     "Perfect Pair v1": ("perfect_pair_v1",),
     "Perfect Pair v1 (26:1)": ("perfect_pair_v1_26",),
     "Perfect Pair v2": ("perfect_pair_v2",),
-    "Big": ("big", "big_53", "big_50"),
+    "Big": ("big", "big_53", "big_52", "big_50"),
     "Small": ("small", "small_145"),
     "4-5-6": ("five_cards", "four_cards", "six_cards"),
     "Super 6": ("super_6_bet",),

@@ -58,6 +58,7 @@ def kills(one: Hands) -> bool:
 
 BY_HAND: Final[dict[str, Callable[[Hands], Pays]]] = {
     "big_53": lambda one: Fraction(53, 100) if one.cards > 4 else 0,
+    "big_52": lambda one: Fraction(52, 100) if one.cards > 4 else 0,
     "big_50": lambda one: Fraction(1, 2) if one.cards > 4 else 0,
     "small_145": lambda one: Fraction(145, 100) if one.cards == 4 else 0,
     "four_cards": lambda one: Fraction(3, 2) if one.cards == 4 else 0,
