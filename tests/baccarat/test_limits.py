@@ -168,6 +168,31 @@ def test_seats(seats: int, seat: str | None, code: str) -> None:
         assert text_of(logs, bet_id) == f"the table has seats 1 to 7, not {seat!r}"
 
 
+def test_caps_price_summed_stakes_and_rounding_each_bet_may_pay_a_little_more() -> None:
+    """5% of 26 is 1.3, and 1 is taken; of 13 it is 0.65, and nothing is."""
+    logs = playing(table(commission_rounding="down", win_max_minor=25))
+    logs.bet("banker", 13)
+    logs.bet("banker", 13)
+    assert set(answers(logs).values()) == {"accepted"}
+    paid = of(read_all(logs.play("2H 9C KD KS")), BetSettled)
+    over = sum(fact.winnings_minor - fact.commission_minor for fact in paid) - 25
+    assert 0 < over < 2 * len(paid)
+
+
+def test_of_a_maximum_off_the_step_only_whole_steps_can_be_staked() -> None:
+    logs = playing(table(terms={"tie": {"step_minor": 10, "max_minor": 25}}))
+    for bet_id, stake_minor in (("over", 25), ("most", 20), ("more", 10)):
+        logs.bet("tie", stake_minor, bet_id=bet_id)
+    assert answers(logs) == {"over": "off-step", "most": "accepted", "more": "over-maximum"}
+
+
+def test_the_tie_is_among_the_main_bets_that_a_side_bet_may_not_exceed() -> None:
+    logs = playing(table(side_above_main=False))
+    logs.bet("tie", 20)
+    logs.bet("dragon_7", 20)
+    assert set(answers(logs).values()) == {"accepted"}
+
+
 def test_limits_are_each_customers_own_but_those_of_the_table() -> None:
     how = table(
         terms={"tie": {"max_minor": 100, "payout_max_minor": 1_200}}, opposite_mains=False, side_above_main=False
