@@ -548,10 +548,10 @@ def collect_from_leaving(told: Telling) -> None:
 
     Only a round's settlement or a shoe's end makes it known; of whoever left just now it may be known at once.
     """
-    if any(isinstance(fact, RoundSettled) or is_shoe_claimed(fact) for fact in told.facts):
-        waiting = told.state.leaving
-    elif any(isinstance(fact, CustomerNoted) for fact in told.facts):
+    if any(isinstance(fact, CustomerNoted) for fact in told.facts):
         waiting = told.state.leaving[-1:]
+    elif told.before.leaving and any(isinstance(fact, RoundSettled) or is_shoe_claimed(fact) for fact in told.facts):
+        waiting = told.state.leaving
     else:
         return
     for one in waiting:
