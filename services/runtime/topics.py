@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
-from aiokafka.errors import KafkaError, for_code
+from aiokafka.errors import KafkaError, UnknownTopicOrPartitionError, for_code
 from msgspec import Struct
 
 from services.baccarat import events
@@ -174,16 +174,19 @@ class Admin:
                 own=configs[topic["topic"]][1],
             )
             for topic in described
+            if topic["topic"] in configs
         }
 
     async def _settings_of(self, names: list[str]) -> dict[str, tuple[dict[str, str], dict[str, str]]]:
-        """All settings of each topic, and those that it carries itself."""
+        """All settings of each topic, and those that it carries itself; one deleted meanwhile has none."""
         if not names:
             return {}
         resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
         result: dict[str, tuple[dict[str, str], dict[str, str]]] = {}
         for answer in await self._client.describe_configs(resources):
             for code, message, _, name, entries in answer.resources:
+                if for_code(code) is UnknownTopicOrPartitionError:
+                    continue
                 if code:
                     raise NotReady(f"{name}: {for_code(code).__name__}: {message}")
                 everything = {entry[0]: entry[1] for entry in entries if entry[1] is not None}
