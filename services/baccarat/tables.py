@@ -115,7 +115,6 @@ def matching(pattern: str, what: str) -> Callable[[Any], str]:
 
 
 # The largest stake at the longest odds still fits into the 64 bits that a log keeps of an amount.
-MOST_ODDS: Final = 10**6
 MOST_STAKE_MINOR: Final = 10**12
 MOST_BOUND_MINOR: Final = 10**18
 DECIMAL: Final = r"[0-9]{1,12}(?:\.[0-9]{1,12})?"
@@ -140,7 +139,7 @@ def odds_of(value: Any) -> Fraction | None:  # noqa: ANN401
     if value == "push":
         return None
     exact = exact_of(value)
-    if exact is None or not 0 < exact <= MOST_ODDS:
+    if exact is None or not 0 < exact <= payouts.MOST_ODDS:
         remedy = 'write 8, "0.53", "1/2", "8:1" or "push"'
         raise Wrong(f"odds are {said(value)}, and that is no number to one up to 1,000,000; {remedy}")
     return exact

@@ -43,7 +43,6 @@ from services.baccarat.shoe import BURN_RULES, END_RULES, MAX_DECKS, MIN_DECKS
 
 VERSION_LINE: Final = "puntobanco recording 1"
 UNREAD: Final = "--"
-TAKEN: Final = ("burn", "card", "left")
 
 
 class Shoe(Struct, frozen=True, kw_only=True):
