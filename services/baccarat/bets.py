@@ -8,7 +8,7 @@ the marks as they stood in `bets`: if not, somebody else wrote those, and nothin
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from hashlib import sha256
-from typing import Final, TypedDict, TypeVar
+from typing import Final, TypeVar
 
 from services.baccarat import limits, payouts
 from services.baccarat.books import (
@@ -79,51 +79,11 @@ from services.baccarat.events import (
 )
 from services.baccarat.limits import Asked
 from services.baccarat.pages import entries, entry
+from services.baccarat.telling import Common, Telling
 
 B = TypeVar("B", Bet, BetSettled)
+Told = Telling[State, SettlementsFact]
 NOTHING: Final = Fraction(0)
-
-# ---------------------------------------------------------------- telling
-
-
-class Common(TypedDict):
-    """The fields that every fact of settlement has."""
-
-    event_id: str
-    table_id: str
-    at_ms: int
-    cause_id: str
-
-
-class Telling:
-    """The answer to one input as it grows; `state` has folded every fact said so far."""
-
-    def __init__(self, state: State, cause: str, at_ms: int) -> None:
-        self.facts: list[SettlementsFact] = []
-        self.before = state
-        self.table_id = state.table_id
-        self.cause = cause
-        self.at_ms = at_ms
-        self._state = state
-        self._folded = 0
-
-    @property
-    def state(self) -> State:
-        """The state with all facts so far."""
-        for fact in self.facts[self._folded :]:
-            self._state = evolve(self._state, fact)
-        self._folded = len(self.facts)
-        return self._state
-
-    def about(self, what: str) -> Common:
-        """The common fields of a fact whose id is the table's and `what`."""
-        table = self.table_id
-        return {"event_id": f"{table}/{what}", "table_id": table, "at_ms": self.at_ms, "cause_id": self.cause}
-
-    def say(self, fact: SettlementsFact) -> None:
-        """Adds a fact."""
-        self.facts.append(fact)
-
 
 def content_hash(event: BetPlaced | BetCancelled) -> str:
     """What tells a retry from another bet under the same id: 128 bits of SHA-256 over all that the customer said."""
@@ -144,7 +104,7 @@ def decide(state: State, topic: str, event: Event, at_ms: int) -> tuple[Settleme
     answer = ANSWERS[topic].get(type(event))
     if answer is None:
         return ()  # cards and the table are no business of a book
-    told = Telling(state, cause_id(event), at_ms)
+    told = Told(state, evolve, cause_id(event), at_ms)
     answer(told, event)
     collect_from_leaving(told)
     return tuple(told.facts)
@@ -173,7 +133,29 @@ def ready(state: State, topic: str, event: Event) -> bool:
 # ---- bets and cancels
 
 
-def on_bet(told: Telling, event: BetPlaced) -> None:
+class Answer(Common):
+    """The fields that every answer to a bet or a cancel has."""
+
+    bet_id: str
+    customer_id: str
+    shoe_no: int
+    round_no: int
+    content_hash: str
+
+
+def answering(told: Told, event: BetPlaced | BetCancelled, hashed: str, what: str) -> Answer:
+    """What an answer says of its question."""
+    return {
+        **told.about(what),
+        "bet_id": event.bet_id,
+        "customer_id": event.customer_id,
+        "shoe_no": event.shoe_no,
+        "round_no": event.round_no,
+        "content_hash": hashed,
+    }
+
+
+def on_bet(told: Told, event: BetPlaced) -> None:
     state = told.state
     hashed = content_hash(event)
     book = remembered(state, (event.shoe_no, event.round_no))
@@ -188,60 +170,32 @@ def on_bet(told: Telling, event: BetPlaced) -> None:
         ignore(told, event, hashed, "id-reused", f"bet {event.bet_id} was answered with other content")
 
 
-def ignore(told: Telling, event: BetPlaced, hashed: str, code: str, text: str) -> None:
+def ignore(told: Told, event: BetPlaced, hashed: str, code: str, text: str) -> None:
     """Says nothing of the stake: under this id another record may have been taken."""
     number = told.state.unanswered + 1
-    told.say(
-        BetIgnored(
-            **told.about(f"ignored/{number}"),
-            bet_id=event.bet_id,
-            customer_id=event.customer_id,
-            shoe_no=event.shoe_no,
-            round_no=event.round_no,
-            content_hash=hashed,
-            code=code,
-            text=text,
-            number=number,
-        )
-    )
+    told.say(BetIgnored(**answering(told, event, hashed, f"ignored/{number}"), code=code, text=text, number=number))
 
 
-def answer_bet(told: Telling, book: Book, event: BetPlaced, hashed: str) -> None:
+def answer_bet(told: Told, book: Book, event: BetPlaced, hashed: str) -> None:
     refusal = refusal_of(told, book, event)
     what = f"{event.shoe_no}/{event.round_no}/{event.bet_id}"
     if refusal is not None:
         code, text = refusal
-        told.say(
-            BetRejected(
-                **told.about(f"{what}/rejected"),
-                bet_id=event.bet_id,
-                customer_id=event.customer_id,
-                shoe_no=event.shoe_no,
-                round_no=event.round_no,
-                content_hash=hashed,
-                code=code,
-                text=text,
-            )
-        )
+        told.say(BetRejected(**answering(told, event, hashed, f"{what}/rejected"), code=code, text=text))
         return
     told.say(
         BetAccepted(
-            **told.about(f"{what}/accepted"),
-            bet_id=event.bet_id,
-            customer_id=event.customer_id,
-            shoe_no=event.shoe_no,
-            round_no=event.round_no,
+            **answering(told, event, hashed, f"{what}/accepted"),
             version=book.version,
             bet=event.bet,
             stake_minor=event.stake_minor,
             currency=event.currency,
-            content_hash=hashed,
             seat=event.seat,
         )
     )
 
 
-def refusal_of(told: Telling, book: Book, event: BetPlaced) -> tuple[str, str] | None:
+def refusal_of(told: Told, book: Book, event: BetPlaced) -> tuple[str, str] | None:
     """The first reason to reject a bet, as code and sentence; None to accept it."""
     if book.closed or told.at_ms >= book.opened.closes_at_ms:
         closed_ms = book.mark.closed_at_ms if book.mark else book.opened.closes_at_ms
@@ -269,44 +223,24 @@ def refusal_of(told: Telling, book: Book, event: BetPlaced) -> tuple[str, str] |
     return limits.refusal(asked)
 
 
-def on_cancel(told: Telling, event: BetCancelled) -> None:
+def on_cancel(told: Told, event: BetCancelled) -> None:
     """A cancel is noted and takes effect at the close; one that comes before its bet is remembered."""
     hashed = content_hash(event)
     book = remembered(told.state, (event.shoe_no, event.round_no))
     if book is not None and key_of(event.customer_id, event.bet_id) in book.cancels:
         return
     refusal = refusal_of_cancel(told, book, event)
-    what = f"{event.shoe_no}/{event.round_no}/{event.bet_id}"
     if refusal is None:
-        told.say(
-            CancelNoted(
-                **told.about(f"{what}/cancel-noted/{event.customer_id}"),
-                bet_id=event.bet_id,
-                customer_id=event.customer_id,
-                shoe_no=event.shoe_no,
-                round_no=event.round_no,
-                content_hash=hashed,
-            )
-        )
+        what = f"{event.shoe_no}/{event.round_no}/{event.bet_id}/cancel-noted/{event.customer_id}"
+        told.say(CancelNoted(**answering(told, event, hashed, what)))
         return
     code, text = refusal
     number = told.state.unanswered + 1
-    told.say(
-        CancelRefused(
-            **told.about(f"cancel-refused/{number}"),
-            bet_id=event.bet_id,
-            customer_id=event.customer_id,
-            shoe_no=event.shoe_no,
-            round_no=event.round_no,
-            content_hash=hashed,
-            code=code,
-            text=text,
-            number=number,
-        )
-    )
+    about = answering(told, event, hashed, f"cancel-refused/{number}")
+    told.say(CancelRefused(**about, code=code, text=text, number=number))
 
 
-def refusal_of_cancel(told: Telling, book: Book | None, event: BetCancelled) -> tuple[str, str] | None:
+def refusal_of_cancel(told: Told, book: Book | None, event: BetCancelled) -> tuple[str, str] | None:
     """Why a cancel comes to nothing, as code and sentence."""
     if book is None:
         return "round-unknown", f"shoe {event.shoe_no}, round {event.round_no} has not opened, or is over for long"
@@ -323,26 +257,26 @@ def refusal_of_cancel(told: Telling, book: Book | None, event: BetCancelled) -> 
 # ---- marks
 
 
-def on_rules(told: Telling, event: RulesInForce) -> None:
+def on_rules(told: Told, event: RulesInForce) -> None:
     """The first mark of a version sets the prices of its rounds."""
     if version_of(told.state, event.version) is None:
         about = told.about(f"pay-table/{event.version}")
         told.say(PayTableInForce(**about, version=event.version, configuration=event.configuration))
 
 
-def on_true_rules(told: Telling, event: RulesInForce) -> None:
+def on_true_rules(told: Told, event: RulesInForce) -> None:
     """The twin in `rounds` shows whether the mark in `bets` was forged."""
     known = version_of(told.state, event.version)
     if known is not None and known.content_hash != content_of(event.configuration) and not known.disputed:
         note(told, RULES_DISPUTED, event.version, f"pay-table/{event.version}/disputed")
 
 
-def note(told: Telling, what: str, number: int, about: str) -> None:
+def note(told: Told, what: str, number: int, about: str) -> None:
     """Nothing more is to be said, but the input must be remembered."""
     told.say(InputNoted(**told.about(about), what=what, number=number))
 
 
-def on_betting_opened(told: Telling, event: BettingOpened) -> None:
+def on_betting_opened(told: Told, event: BettingOpened) -> None:
     if is_opened(told.state, (event.shoe_no, event.round_no)):
         return  # a record of an aborted transaction that was made again, or a forged one: the first wins
     end_open_book(told, "opening-while-open", f"round {event.round_no} of shoe {event.shoe_no} opened in `bets`")
@@ -357,16 +291,10 @@ def on_betting_opened(told: Telling, event: BettingOpened) -> None:
     )
     place = (event.shoe_no, event.round_no)
     if (book := book_of(told.state, place)) is not None and not book.priced:
-        suspend(
-            told,
-            place,
-            "rules-unknown",
-            f"version {event.version} has never been in force",
-            None,
-        )
+        suspend(told, place, "rules-unknown", f"version {event.version} has never been in force", None)
 
 
-def end_open_book(told: Telling, cause: str, text: str) -> None:
+def end_open_book(told: Told, cause: str, text: str) -> None:
     """A mark that cannot stand where it does: the book it meets open is closed and suspended."""
     book = open_book(told.state)
     if book is None:
@@ -375,7 +303,7 @@ def end_open_book(told: Telling, cause: str, text: str) -> None:
     suspend(told, book.place, cause, text, None)
 
 
-def close_book(told: Telling, book: Book, mark: BettingClosed | None) -> None:
+def close_book(told: Told, book: Book, mark: BettingClosed | None) -> None:
     told.say(
         BookClosed(
             **told.about(f"{book.shoe_no}/{book.round_no}/book-closed"),
@@ -390,7 +318,7 @@ def close_book(told: Telling, book: Book, mark: BettingClosed | None) -> None:
     )
 
 
-def suspend(told: Telling, place: tuple[int, int], cause: str, text: str, outcome: Outcome | None) -> None:
+def suspend(told: Told, place: tuple[int, int], cause: str, text: str, outcome: Outcome | None) -> None:
     """The book waits for a person; an outcome that has come waits inside the fact."""
     book = book_of(told.state, place)
     number = book.suspensions + 1 if book else 1 + (outcome.revision if outcome else 0)
@@ -406,7 +334,7 @@ def suspend(told: Telling, place: tuple[int, int], cause: str, text: str, outcom
     )
 
 
-def on_betting_closed(told: Telling, event: BettingClosed) -> None:
+def on_betting_closed(told: Told, event: BettingClosed) -> None:
     """Bets found later than the close, and those cancelled before it, are voided by the mark."""
     book = book_of(told.state, (event.shoe_no, event.round_no))
     if book is None or book.closed:
@@ -420,7 +348,7 @@ def on_betting_closed(told: Telling, event: BettingClosed) -> None:
     close_book(told, now(told, book), event)
 
 
-def now(told: Telling, book: Book) -> Book:
+def now(told: Told, book: Book) -> Book:
     """A book as it has become."""
     return book_of(told.state, book.place) or book
 
@@ -483,23 +411,42 @@ def takes_effect(cancel: Cancel | None, closed_at_ms: int) -> bool:
     return cancel is not None and not cancel.refused and cancel.at_ms < closed_at_ms
 
 
-def void_bet(told: Telling, book: Book, bet: Bet, reason: str, revision: int) -> None:
+class OfBet(Common):
+    """The fields of every fact about an accepted bet."""
+
+    bet_id: str
+    customer_id: str
+    shoe_no: int
+    round_no: int
+    revision: int
+    bet: str
+    stake_minor: int
+
+
+def concerning(told: Told, book: Book, bet: Bet, revision: int, what: str) -> OfBet:
+    """What such a fact says of its bet."""
+    return {
+        **told.about(f"{book.shoe_no}/{book.round_no}/{bet.bet_id}/{what}"),
+        "bet_id": bet.bet_id,
+        "customer_id": bet.customer_id,
+        "shoe_no": book.shoe_no,
+        "round_no": book.round_no,
+        "revision": revision,
+        "bet": bet.bet,
+        "stake_minor": bet.stake_minor,
+    }
+
+
+def void_bet(told: Told, book: Book, bet: Bet, reason: str, revision: int) -> None:
     told.say(
         BetVoided(
-            **told.about(f"{book.shoe_no}/{book.round_no}/{bet.bet_id}/voided"),
-            bet_id=bet.bet_id,
-            customer_id=bet.customer_id,
-            shoe_no=book.shoe_no,
-            round_no=book.round_no,
-            revision=revision,
-            bet=bet.bet,
-            stake_minor=bet.stake_minor,
+            **concerning(told, book, bet, revision, "voided"),
             reason=reason,
         )
     )
 
 
-def on_shoe_closed(told: Telling, event: ShoeClosed) -> None:
+def on_shoe_closed(told: Told, event: ShoeClosed) -> None:
     """Ends a round still open in `bets`."""
     if has_ended(told.state, event.shoe_no):
         return
@@ -507,7 +454,7 @@ def on_shoe_closed(told: Telling, event: ShoeClosed) -> None:
     note(told, SHOE_CLOSED, event.shoe_no, f"{event.shoe_no}/shoe-closed")
 
 
-def on_shoe_claimed(told: Telling, event: ShoeClosed) -> None:
+def on_shoe_claimed(told: Told, event: ShoeClosed) -> None:
     """The twin in `rounds` voids what no outcome of the shoe has claimed."""
     if is_claimed(told.state, event.shoe_no):
         return
@@ -526,7 +473,7 @@ def on_shoe_claimed(told: Telling, event: ShoeClosed) -> None:
 # ---- commission kept as a debt
 
 
-def on_customer_left(told: Telling, event: CustomerLeft) -> None:
+def on_customer_left(told: Told, event: CustomerLeft) -> None:
     """Where commission is kept as a debt, whoever leaves pays it; a lost connection is no leaving."""
     state = told.state
     owes = bool(state.prices) and state.prices[-1].configuration.commission_mode == "owed"
@@ -543,7 +490,7 @@ def on_customer_left(told: Telling, event: CustomerLeft) -> None:
     )
 
 
-def collect_from_leaving(told: Telling) -> None:
+def collect_from_leaving(told: Told) -> None:
     """Collects from those who left, once what they owe is known; says so even where it is nothing.
 
     Only a round's settlement or a shoe's end makes it known; of whoever left just now it may be known at once.
@@ -572,7 +519,7 @@ def is_shoe_claimed(fact: SettlementsFact) -> bool:
 
 
 def collect(
-    told: Telling,
+    told: Told,
     about: Common,
     customer_id: str,
     shoe_no: int,
@@ -598,7 +545,7 @@ def collect(
 # ---- outcomes
 
 
-def on_outcome(told: Telling, event: Outcome) -> None:
+def on_outcome(told: Told, event: Outcome) -> None:
     """Settles, settles again or voids a round's book, if the outcome repeats the marks as they stood in `bets`."""
     if event.opened is None:
         return  # a free hand has no book
@@ -632,7 +579,7 @@ def reason_to_doubt(state: State, book: Book, event: Outcome) -> tuple[str, str]
     return None
 
 
-def apply(told: Telling, book: Book, event: Outcome) -> None:
+def apply(told: Told, book: Book, event: Outcome) -> None:
     """Takes back what was paid before, then pays what this outcome says."""
     take_back(told, book)
     if isinstance(event, RoundVoided):
@@ -641,21 +588,14 @@ def apply(told: Telling, book: Book, event: Outcome) -> None:
         settle(told, book, event)
 
 
-def take_back(told: Telling, book: Book) -> None:
+def take_back(told: Told, book: Book) -> None:
     """Reverses what the last settled revision paid."""
     bets = {bet.bet_id: bet for bet in entries(book.bets)}
+    revision = book.paid_revision or 0
     for paid in entries(book.paid):
-        bet = bets[paid.bet_id]
         told.say(
             BetReversed(
-                **told.about(f"{book.shoe_no}/{book.round_no}/{bet.bet_id}/reversed/{book.paid_revision}"),
-                bet_id=bet.bet_id,
-                customer_id=bet.customer_id,
-                shoe_no=book.shoe_no,
-                round_no=book.round_no,
-                revision=book.paid_revision or 0,
-                bet=bet.bet,
-                stake_minor=bet.stake_minor,
+                **concerning(told, book, bets[paid.bet_id], revision, f"reversed/{revision}"),
                 winnings_minor=paid.winnings_minor,
                 commission_minor=paid.commission_minor,
                 return_minor=paid.return_minor,
@@ -664,14 +604,14 @@ def take_back(told: Telling, book: Book) -> None:
         )
 
 
-def void_book(told: Telling, book: Book, reason: str, revision: int, *, claimed: bool) -> None:
+def void_book(told: Told, book: Book, reason: str, revision: int, *, claimed: bool) -> None:
     """Every stake still in play goes back."""
     for bet in live_bets(book):
         void_bet(told, book, bet, reason, revision)
     say_settled(told, book, revision, (), void=True, claimed=claimed)
 
 
-def settle(told: Telling, book: Book, event: RoundDecided | RoundRevised) -> None:
+def settle(told: Told, book: Book, event: RoundDecided | RoundRevised) -> None:
     """Prices every bet in play, each bet name once: the line depends on the cards and not on the stake."""
     how = pricing(told.state, book)
     if how is None:
@@ -690,15 +630,8 @@ def settle(told: Telling, book: Book, event: RoundDecided | RoundRevised) -> Non
             owed = bet.stake_minor * line.odds * line.commission
             came_to = payouts.Amounts(came_to.winnings_minor, 0, bet.stake_minor + came_to.winnings_minor)
         fact = BetSettled(
-            **told.about(f"{book.shoe_no}/{book.round_no}/{bet.bet_id}/settled/{event.revision}"),
-            bet_id=bet.bet_id,
-            customer_id=bet.customer_id,
-            shoe_no=book.shoe_no,
-            round_no=book.round_no,
-            revision=event.revision,
+            **concerning(told, book, bet, event.revision, f"settled/{event.revision}"),
             version=book.version,
-            bet=bet.bet,
-            stake_minor=bet.stake_minor,
             line=number,
             winnings_minor=came_to.winnings_minor,
             commission_minor=came_to.commission_minor,
@@ -733,7 +666,7 @@ def sum_of(name: str, settled: list[BetSettled]) -> BetSum:
 
 
 def say_settled(
-    told: Telling, book: Book, revision: int, settled: tuple[BetSettled, ...], *, void: bool, claimed: bool
+    told: Told, book: Book, revision: int, settled: tuple[BetSettled, ...], *, void: bool, claimed: bool
 ) -> None:
     """The round's totals, which balance: stakes = returns + house win."""
     of_names = by_name(told.before, book, settled)  # prices do not change by settling
@@ -762,7 +695,7 @@ def say_settled(
 # ---- suspended books
 
 
-def on_resume(told: Telling, event: BookResumeOrdered) -> None:
+def on_resume(told: Told, event: BookResumeOrdered) -> None:
     """Settles the outcome that waits, by the mended build; a book that cannot be trusted gives every stake back.
 
     `rounds` must have come further than the book: the order of a round that is still played says nothing, since how
@@ -814,6 +747,6 @@ def poisoned(state: State, event: Event | None, code: str, text: str, at_ms: int
     """An outcome that could not be settled suspends its book and waits there; a bet that cannot be read is nothing."""
     if not isinstance(event, Outcome) or event.opened is None:
         return ()
-    told = Telling(state, cause_id(event), at_ms)
+    told = Told(state, evolve, cause_id(event), at_ms)
     suspend(told, (event.shoe_no, event.round_no), code, text, event)
     return tuple(told.facts)

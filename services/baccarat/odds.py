@@ -434,14 +434,39 @@ def returns_of(line: Line) -> Fraction:
     return Fraction(1) if line.odds is None else 1 + line.odds * (1 - line.commission)
 
 
-def return_at(found: BetOdds, lines: tuple[Line, ...], stake_minor: int, how: Configuration) -> Fraction:
+class Paying(Struct, frozen=True):
+    """How a table rounds amounts, and whether commission is kept as a debt: `owed`."""
+
+    winnings_rounding: str = "down"
+    commission_rounding: str = "half_up"
+    owed: bool = False
+
+
+def paying_of(how: Configuration) -> Paying:
+    """As this table does it."""
+    return Paying(how.winnings_rounding, how.commission_rounding, how.commission_mode == "owed")
+
+
+def return_at(found: BetOdds, lines: tuple[Line, ...], stake_minor: int, paying: Paying) -> Fraction:
     """What a stake returns on average in minor units, each line rounded as the table does; a debt is exact."""
     returned = Fraction(0)
     for one in found.lines:
         line = None if one.line is None else lines[one.line - 1]
-        came_to = amounts(line, stake_minor, how.winnings_rounding, how.commission_rounding)
-        if how.commission_mode == "owed" and line is not None and line.odds is not None and line.commission:
+        came_to = amounts(line, stake_minor, paying.winnings_rounding, paying.commission_rounding)
+        if paying.owed and line is not None and line.odds is not None and line.commission:
             returned += one.ways * (stake_minor + came_to.winnings_minor - stake_minor * line.odds * line.commission)
         else:
             returned += one.ways * came_to.return_minor
     return returned / found.ways
+
+
+def commission_at(found: BetOdds, lines: tuple[Line, ...], stake_minor: int, paying: Paying) -> Fraction | None:
+    """The share of the winnings that commission takes off where it is due; None where it never is, or is a debt."""
+    winnings = commission = 0
+    for one in found.lines:
+        line = None if one.line is None else lines[one.line - 1]
+        if line is not None and line.commission:
+            came_to = amounts(line, stake_minor, paying.winnings_rounding, paying.commission_rounding)
+            winnings += one.ways * came_to.winnings_minor
+            commission += one.ways * came_to.commission_minor
+    return Fraction(commission, winnings) if winnings and not paying.owed else None

@@ -9,7 +9,7 @@ shoe from 1, burned ones included.
 """
 
 from collections.abc import Callable
-from typing import Final, TypedDict
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -85,47 +85,20 @@ from services.baccarat.table import (
     without,
 )
 from services.baccarat.tableau import is_natural, winner_of
+from services.baccarat.telling import Telling
 
 SCAN_TRUSTED_MS: Final = 5_000  # a scan time counts only if it lies so little before the append time
+Told = Telling[State, RoundsFact]
 
 # ---------------------------------------------------------------- telling
 
 
-class Common(TypedDict):
-    """The fields that every fact of rules has."""
-
-    event_id: str
-    table_id: str
-    at_ms: int
-    cause_id: str
-
-
-class Telling:
-    """The answer to one input as it grows: each fact is folded before the next is thought of."""
-
-    def __init__(self, state: State, cause: str, at_ms: int) -> None:
-        self.state = state
-        self.facts: tuple[RoundsFact, ...] = ()
-        self.cause = cause
-        self.at_ms = at_ms
-
-    def about(self, what: str) -> Common:
-        """The common fields of a fact whose id is the table's and `what`."""
-        table = self.state.table_id
-        return Common(event_id=f"{table}/{what}", table_id=table, at_ms=self.at_ms, cause_id=self.cause)
-
-    def say(self, fact: RoundsFact) -> None:
-        """Adds a fact."""
-        self.facts = (*self.facts, fact)
-        self.state = evolve(self.state, fact)
-
-
-def note(told: Telling, what: str, number: int = 0) -> None:
+def note(told: Told, what: str, number: int = 0) -> None:
     """Nothing more is to be said, but the input must be remembered."""
     told.say(InputNoted(**told.about(f"{told.cause}/noted"), what=what, number=number))
 
 
-def find(told: Telling, code: str, text: str, policy: str = "refused", card_no: int | None = None) -> None:
+def find(told: Told, code: str, text: str, policy: str = "refused", card_no: int | None = None) -> None:
     """An irregularity, with the policy applied: refused, set-aside, suspended or voided."""
     state = told.state
     told.say(
@@ -141,7 +114,7 @@ def find(told: Telling, code: str, text: str, policy: str = "refused", card_no: 
     )
 
 
-def suspend(told: Telling, cause: str, text: str, by: str = "") -> None:
+def suspend(told: Told, cause: str, text: str, by: str = "") -> None:
     """Closes the betting and suspends the table until a person resumes it."""
     close_betting(told, "suspended")
     state = told.state
@@ -157,7 +130,7 @@ def suspend(told: Telling, cause: str, text: str, by: str = "") -> None:
     )
 
 
-def set_aside(told: Telling, card: Card | None, reason: str) -> None:
+def set_aside(told: Told, card: Card | None, reason: str) -> None:
     """A card that takes no part; it keeps its number if it left an open shoe."""
     state = told.state
     card_no = len(state.dealt) + 1 if state.shoe_open else None
@@ -168,7 +141,7 @@ def set_aside(told: Telling, card: Card | None, reason: str) -> None:
     )
 
 
-def close_betting(told: Telling, cause: str, closing_ms: int | None = None) -> None:
+def close_betting(told: Told, cause: str, closing_ms: int | None = None) -> None:
     """Closes an open betting at the earliest of its end and `closing_ms` (None: the input's append time)."""
     current = told.state.current
     if current is None or current.opened is None or current.closed is not None:
@@ -186,7 +159,7 @@ def close_betting(told: Telling, cause: str, closing_ms: int | None = None) -> N
     )
 
 
-def open_betting(told: Telling) -> None:
+def open_betting(told: Told) -> None:
     """Opens the next round's betting under the newest configuration; the caller has asked `may_open`."""
     rules = latest(told.state)
     if rules is None:
@@ -211,7 +184,7 @@ def open_betting(told: Telling) -> None:
     )
 
 
-def go_on(told: Telling) -> None:
+def go_on(told: Told) -> None:
     """What follows between two rounds: the shoe's end, or the next opening where the table opens by itself."""
     state = told.state
     rules = latest(state)
@@ -227,7 +200,7 @@ def go_on(told: Telling) -> None:
         open_betting(told)
 
 
-def end_shoe(told: Telling, reason: str) -> None:
+def end_shoe(told: Told, reason: str) -> None:
     """Ends an open shoe; a round in progress is void."""
     if not told.state.shoe_open:
         return
@@ -246,7 +219,7 @@ def end_shoe(told: Telling, reason: str) -> None:
     )
 
 
-def void_current(told: Telling, reason: str, by: str = "") -> None:
+def void_current(told: Told, reason: str, by: str = "") -> None:
     """Voids the round in progress, whose betting is closed."""
     current = told.state.current
     if current is None:
@@ -277,7 +250,7 @@ def decide(state: State, event: Event, at_ms: int) -> tuple[RoundsFact, ...]:
     hearing = listen(state, event) if isinstance(event, DeviceEvent) else "new"
     if hearing == "old" or cause in state.actions:
         return ()
-    told = Telling(state, cause, at_ms)
+    told = Told(state, evolve, cause, at_ms)
     if not isinstance(event, CardDealt) and betting_is_due(state, at_ms):  # a card closes by its scan time
         close_betting(told, "time")
     by_clock = len(told.facts)
@@ -285,7 +258,7 @@ def decide(state: State, event: Event, at_ms: int) -> tuple[RoundsFact, ...]:
         refuse_device(told, event, hearing)
     if hearing == "new" or (hearing == "gap" and isinstance(event, ShoeStarted)):  # makes up for what was missed
         ANSWERS[type(event)](told, event)
-    return told.facts if len(told.facts) > by_clock else ()
+    return tuple(told.facts) if len(told.facts) > by_clock else ()
 
 
 def betting_is_due(state: State, at_ms: int) -> bool:
@@ -314,7 +287,7 @@ def listen(state: State, event: DeviceEvent) -> str:
     return "old"
 
 
-def refuse_device(told: Telling, event: DeviceEvent, hearing: str) -> None:
+def refuse_device(told: Told, event: DeviceEvent, hearing: str) -> None:
     """Cards were missed, or the device contradicts itself: the table waits for a person."""
     known = device_of(told.state, event.device)
     heard_last = f"boot {known.boot}, sequence {known.sequence}" if known else "nothing"
@@ -329,7 +302,7 @@ def refuse_device(told: Telling, event: DeviceEvent, hearing: str) -> None:
         suspend(told, f"sequence-{hearing}", text)
 
 
-def on_shoe_started(told: Telling, event: ShoeStarted) -> None:
+def on_shoe_started(told: Told, event: ShoeStarted) -> None:
     rules = latest(told.state)
     if rules is None:
         find(told, "not-configured", f"a shoe was started before table {event.table_id} was configured")
@@ -346,7 +319,7 @@ def on_shoe_started(told: Telling, event: ShoeStarted) -> None:
     go_on(told)
 
 
-def suspend_by_policy(told: Telling, code: str, text: str) -> None:
+def suspend_by_policy(told: Told, code: str, text: str) -> None:
     """An irregularity that suspends the table unless its policy is to note it."""
     how = rules.configuration if (rules := latest(told.state)) else None
     if policy_of(how, code) == "note":
@@ -356,18 +329,18 @@ def suspend_by_policy(told: Telling, code: str, text: str) -> None:
     suspend_once(told, code, text)
 
 
-def suspend_once(told: Telling, cause: str, text: str) -> None:
+def suspend_once(told: Told, cause: str, text: str) -> None:
     """Suspends the table unless it is suspended already."""
     if not told.state.suspended:
         suspend(told, cause, text)
 
 
-def open_shoe(told: Telling, decks: int, commitment: str | None) -> None:
+def open_shoe(told: Told, decks: int, commitment: str | None) -> None:
     shoe_no = told.state.shoe_no + 1
     told.say(ShoeOpened(**told.about(f"{shoe_no}/opened"), shoe_no=shoe_no, decks=decks, commitment=commitment))
 
 
-def on_card(told: Telling, event: CardDealt) -> None:
+def on_card(told: Told, event: CardDealt) -> None:
     state = told.state
     if state.suspended:
         set_aside(told, event.card, "suspended")
@@ -394,7 +367,7 @@ BURNED_BY_POLICY: Final = {
 }
 
 
-def burned_by_policy(told: Telling, event: CardDealt) -> str | None:
+def burned_by_policy(told: Told, event: CardDealt) -> str | None:
     """Why the house burns this card instead of dealing it, by the table's policies."""
     state = told.state
     current = state.current
@@ -420,7 +393,7 @@ def is_one_too_many(state: State, card: Card | None) -> bool:
     return card is not None and shoe.too_many(state.decks, known_cards(state), card)
 
 
-def refuse_card(told: Telling, event: CardDealt, code: str, text: str) -> None:
+def refuse_card(told: Told, event: CardDealt, code: str, text: str) -> None:
     """The card takes no part, and the table waits unless its policy is to go on."""
     how = rules.configuration if (rules := latest(told.state)) else None
     goes_on = code in POLICIES and policy_of(how, code) == "set-aside"
@@ -430,7 +403,7 @@ def refuse_card(told: Telling, event: CardDealt, code: str, text: str) -> None:
         suspend_once(told, code, text)
 
 
-def burn(told: Telling, event: CardDealt, reason: str) -> None:
+def burn(told: Told, event: CardDealt, reason: str) -> None:
     state = told.state
     card_no = len(state.dealt) + 1
     fact = CardBurned(
@@ -454,13 +427,13 @@ def first_card_ms(event: CardDealt, at_ms: int) -> int:
     return event.scanned_at_ms if believable else at_ms
 
 
-def closing_ms_of(told: Telling, event: CardDealt) -> int:
+def closing_ms_of(told: Told, event: CardDealt) -> int:
     """When betting closes for a round's first card: a margin before it, for brokers' clocks differ."""
     rules = told.state.in_force
     return first_card_ms(event, told.at_ms) - (rules.configuration.close_margin_ms if rules else 0)
 
 
-def assign(told: Telling, event: CardDealt) -> None:
+def assign(told: Told, event: CardDealt) -> None:
     state = told.state
     current = state.current
     close_betting(told, "card", closing_ms_of(told, event))
@@ -488,7 +461,7 @@ def assign(told: Telling, event: CardDealt) -> None:
     finish(told)
 
 
-def finish(told: Telling) -> None:
+def finish(told: Told) -> None:
     """Decides the round in progress if its last card has come."""
     current = told.state.current
     if current is None or not is_over(current.slots):
@@ -498,7 +471,7 @@ def finish(told: Telling) -> None:
     go_on(told)
 
 
-def decision(told: Telling, one: Round, what: str) -> RoundDecided:
+def decision(told: Told, one: Round, what: str) -> RoundDecided:
     """What the cards of a finished round say."""
     player, banker = faces(one.slots, Hand.PLAYER), faces(one.slots, Hand.BANKER)
     if player is None or banker is None:
@@ -521,7 +494,7 @@ def decision(told: Telling, one: Round, what: str) -> RoundDecided:
     )
 
 
-def on_cut_card(told: Telling, _: CutCardDrawn) -> None:
+def on_cut_card(told: Told, _: CutCardDrawn) -> None:
     state = told.state
     rules = latest(state)
     if not state.shoe_open or rules is None or state.cut_seen:
@@ -543,7 +516,7 @@ def on_cut_card(told: Telling, _: CutCardDrawn) -> None:
     go_on(told)
 
 
-def on_reveal(told: Telling, event: CardRevealed) -> None:
+def on_reveal(told: Told, event: CardRevealed) -> None:
     state = told.state
     wanted = f"{event.device}/{event.boot}/{event.revealed_sequence}"
     card_no = next((no for no, dealt in enumerate(state.dealt, start=1) if dealt.cause_id == wanted), None)
@@ -579,7 +552,7 @@ def on_reveal(told: Telling, event: CardRevealed) -> None:
     reconsider(told)
 
 
-def reconsider(told: Telling) -> None:
+def reconsider(told: Told) -> None:
     """After a face became known or changed: void a false draw, decide a finished round, or go on."""
     current = told.state.current
     if told.state.suspended:
@@ -603,7 +576,7 @@ def round_with(state: State, shoe_no: int, card_no: int) -> Round | None:
     return None
 
 
-def on_device_report(told: Telling, event: DeviceReported) -> None:
+def on_device_report(told: Told, event: DeviceReported) -> None:
     last = told.state.past[-1] if told.state.past else None
     if event.what == "claim" and last is not None and not last.voided and not has_cards(told.state):
         ruled = decision(told, last, "claimed").winner
@@ -614,7 +587,7 @@ def on_device_report(told: Telling, event: DeviceReported) -> None:
     note(told, f"device-{event.what}")
 
 
-def on_configured(told: Telling, event: TableConfigured) -> None:
+def on_configured(told: Told, event: TableConfigured) -> None:
     state = told.state
     known = latest(state)
     version = known.version if known else 0
@@ -623,7 +596,7 @@ def on_configured(told: Telling, event: TableConfigured) -> None:
     receive(told, event.version, event.configuration, version)
 
 
-def receive(told: Telling, version: int, configuration: Configuration, known_version: int) -> None:
+def receive(told: Told, version: int, configuration: Configuration, known_version: int) -> None:
     """Takes a configuration whose number is higher and whose content can be settled by; says why not otherwise."""
     if version < 1:
         find(told, "configuration-refused", f"versions count from 1, and this is {version}")
@@ -653,7 +626,7 @@ def currency_of(configuration: Configuration) -> tuple[str, int]:
     return configuration.currency, configuration.exponent
 
 
-def on_moved(told: Telling, event: TableMoved) -> None:
+def on_moved(told: Told, event: TableMoved) -> None:
     state = told.state
     if state.shoe_no or latest(state):
         find(told, "moved-into-use", f"table {event.table_id} has begun in this log already")
@@ -670,7 +643,7 @@ def on_moved(told: Telling, event: TableMoved) -> None:
     note(told, "moved", event.next_shoe_no - 1)
 
 
-def misfit(told: Telling, text: str) -> None:
+def misfit(told: Told, text: str) -> None:
     find(told, "action-does-not-fit", text)
 
 
@@ -680,7 +653,7 @@ def where(state: State) -> str:
     return f"the table is in shoe {state.shoe_no}, {running}"
 
 
-def on_dealer_opened(told: Telling, event: DealerOpenedBetting) -> None:
+def on_dealer_opened(told: Told, event: DealerOpenedBetting) -> None:
     state = told.state
     if (event.shoe_no, event.round_no) != (state.shoe_no, state.round_no + 1) or not may_open(state):
         misfit(told, f"betting for shoe {event.shoe_no}, round {event.round_no} cannot open: {where(state)}")
@@ -688,7 +661,7 @@ def on_dealer_opened(told: Telling, event: DealerOpenedBetting) -> None:
         open_betting(told)
 
 
-def on_dealer_closed(told: Telling, event: DealerClosedBetting) -> None:
+def on_dealer_closed(told: Told, event: DealerClosedBetting) -> None:
     current = told.state.current
     if (
         current is None
@@ -706,7 +679,7 @@ def on_dealer_closed(told: Telling, event: DealerClosedBetting) -> None:
         note(told, "closed-already")
 
 
-def on_dealer_started_shoe(told: Telling, event: DealerStartedShoe) -> None:
+def on_dealer_started_shoe(told: Told, event: DealerStartedShoe) -> None:
     state = told.state
     rules = latest(state)
     if event.shoe_no == state.shoe_no and state.shoe_open and not state.dealt:
@@ -718,7 +691,7 @@ def on_dealer_started_shoe(told: Telling, event: DealerStartedShoe) -> None:
         go_on(told)
 
 
-def on_dealer_ended_shoe(told: Telling, event: DealerEndedShoe) -> None:
+def on_dealer_ended_shoe(told: Told, event: DealerEndedShoe) -> None:
     state = told.state
     if not state.shoe_open or event.shoe_no != state.shoe_no:
         misfit(told, f"shoe {event.shoe_no} cannot end: {where(state)}")
@@ -726,7 +699,7 @@ def on_dealer_ended_shoe(told: Telling, event: DealerEndedShoe) -> None:
         end_shoe(told, "dealer")
 
 
-def lacks_second(told: Telling, event: DealerVoidedRound | DealerCorrectedCard) -> bool:
+def lacks_second(told: Told, event: DealerVoidedRound | DealerCorrectedCard) -> bool:
     """A void or a correction needs two persons; says so if there is only one."""
     if event.second and event.second != event.by:
         return False
@@ -734,7 +707,7 @@ def lacks_second(told: Telling, event: DealerVoidedRound | DealerCorrectedCard) 
     return True
 
 
-def on_dealer_voided(told: Telling, event: DealerVoidedRound) -> None:
+def on_dealer_voided(told: Told, event: DealerVoidedRound) -> None:
     state = told.state
     if lacks_second(told, event):
         return
@@ -751,7 +724,7 @@ def on_dealer_voided(told: Telling, event: DealerVoidedRound) -> None:
         void_past(told, past, event.reason, event.by)
 
 
-def void_past(told: Telling, past: Round, reason: str, by: str) -> None:
+def void_past(told: Told, past: Round, reason: str, by: str) -> None:
     """Voids a decided round: a new revision."""
     revision = past.revision + 1
     told.say(
@@ -768,7 +741,7 @@ def void_past(told: Telling, past: Round, reason: str, by: str) -> None:
     )
 
 
-def on_dealer_corrected(told: Telling, event: DealerCorrectedCard) -> None:
+def on_dealer_corrected(told: Told, event: DealerCorrectedCard) -> None:
     state = told.state
     if lacks_second(told, event):
         return
@@ -806,7 +779,7 @@ def on_dealer_corrected(told: Telling, event: DealerCorrectedCard) -> None:
         revise(told, one, event)
 
 
-def revise(told: Telling, before: Round, event: DealerCorrectedCard) -> None:
+def revise(told: Told, before: Round, event: DealerCorrectedCard) -> None:
     """A decided round with a corrected card: decided anew, or void if a card was drawn falsely or is missing."""
     past = next(one for one in told.state.past if (one.shoe_no, one.round_no) == (before.shoe_no, before.round_no))
     if not (is_lawful(past.slots) and is_over(past.slots)):
@@ -840,14 +813,14 @@ def revise(told: Telling, before: Round, event: DealerCorrectedCard) -> None:
     )
 
 
-def on_dealer_suspended(told: Telling, event: DealerSuspended) -> None:
+def on_dealer_suspended(told: Told, event: DealerSuspended) -> None:
     if told.state.suspended:
         note(told, "suspended-already")
     else:
         suspend(told, "dealer", event.reason, event.by)
 
 
-def on_dealer_resumed(told: Telling, event: DealerResumed) -> None:
+def on_dealer_resumed(told: Told, event: DealerResumed) -> None:
     if event.what == "book":
         resume_book(told, event)
         return
@@ -860,7 +833,7 @@ def on_dealer_resumed(told: Telling, event: DealerResumed) -> None:
     go_on(told)
 
 
-def resume_book(told: Telling, event: DealerResumed) -> None:
+def resume_book(told: Told, event: DealerResumed) -> None:
     """Passes the order on to settlement, which knows whether that book waits."""
     if event.shoe_no is None or event.round_no is None:
         misfit(told, "a book is resumed by its shoe and round")
@@ -897,12 +870,12 @@ ANSWERS: Final[dict[type, Callable[..., None]]] = {
 
 def poisoned(state: State, event: Event | None, code: str, text: str, at_ms: int) -> tuple[RoundsFact, ...]:
     """The answer to a record that cannot be used: its table waits for a person. `event` is None if undecodable."""
-    told = Telling(state, "poison" if event is None else cause_id(event), at_ms)
+    told = Told(state, evolve, "poison" if event is None else cause_id(event), at_ms)
     if state.suspended:
         find(told, code, text, "suspended")
     else:
         suspend(told, code, text)
-    return told.facts
+    return tuple(told.facts)
 
 
 def copies_to(fact: Event) -> tuple[str, ...]:

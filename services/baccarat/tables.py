@@ -750,7 +750,7 @@ def advantage_of(reading: Reading, found: odds.BetOdds, terms: Terms, how: Confi
     if found.edge < 0:
         return written_at(reading, terms.bet), f"{percent_of(-found.edge)} at {how.decks} decks; pay less"
     for stake_minor in stakes_that_round(found, terms):
-        ahead = odds.return_at(found, terms.lines, stake_minor, how) / stake_minor - 1
+        ahead = odds.return_at(found, terms.lines, stake_minor, odds.paying_of(how)) / stake_minor - 1
         if ahead > 0:
             text = f"{percent_of(ahead)} at a stake of {units(stake_minor, how)}, by rounding"
             return least_at(reading, terms), f"{text}; raise the minimum or the step, {rounding_remedy(terms, how)}"

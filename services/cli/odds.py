@@ -10,7 +10,7 @@ import typer
 
 from services.baccarat.errors import BadSettings
 from services.cli.exits import Code
-from services.cli.output import say, say_json
+from services.cli.output import counted, say, say_json
 from services.cli.variants import SIDE, named
 
 if TYPE_CHECKING:
@@ -188,27 +188,16 @@ def row_of(asked: Asked, bet: str, lines: "tuple[Line, ...]") -> dict[str, Any]:
 
 def at_stake(asked: Asked, lines: "tuple[Line, ...]", odds: "BetOdds", stake_minor: int) -> dict[str, Any]:
     """What the bet costs on this stake, paid in whole minor units; commission kept as a debt is not rounded here."""
-    from services.baccarat.payouts import amounts
+    from services.baccarat.odds import Paying, commission_at, return_at
 
-    returned = Fraction(0)
-    winnings = commission = 0
-    for one in odds.lines:
-        line = None if one.line is None else lines[one.line - 1]
-        came_to = amounts(line, stake_minor, asked.winnings_rounding, asked.commission_rounding)
-        if asked.owed and line is not None and line.odds is not None:
-            returned += one.ways * (stake_minor + came_to.winnings_minor - stake_minor * line.odds * line.commission)
-        else:
-            returned += one.ways * came_to.return_minor
-        if line is not None and line.commission:
-            winnings += one.ways * came_to.winnings_minor
-            commission += one.ways * came_to.commission_minor
-    edge = 1 - returned / (odds.ways * stake_minor)
-    share = Fraction(commission, winnings) * 100 if winnings and not asked.owed else None
+    paying = Paying(asked.winnings_rounding, asked.commission_rounding, asked.owed)
+    edge = 1 - return_at(odds, lines, stake_minor, paying) / stake_minor
+    share = commission_at(odds, lines, stake_minor, paying)
     return {
         "stake_minor": stake_minor,
         "edge": fraction(edge),
         "edge_pct": float(edge * 100),
-        "commission_pct": None if share is None else float(share),
+        "commission_pct": None if share is None else float(share * 100),
     }
 
 
@@ -247,7 +236,7 @@ def pays(row: Mapping[str, Any]) -> str:
 
 def table(asked: Asked, ways: "Outcomes", rows: Iterable[Mapping[str, Any]]) -> str:
     """In columns: probabilities and edge in percent, the return and its standard deviation in stakes."""
-    gone = f", {len(asked.removed)} cards gone" if asked.removed else ""
+    gone = f", {counted(len(asked.removed), 'card')} gone" if asked.removed else ""
     shares = ", ".join(f"{winner.title()} {count / ways.ways:.4%}" for winner, count in by_winner(ways).items())
     heads = ["bet", "pays", "win %", "push %", "loss %", "return", "edge %", "sd"]
     if asked.stake_minor is not None:
@@ -261,7 +250,7 @@ def table(asked: Asked, ways: "Outcomes", rows: Iterable[Mapping[str, Any]]) -> 
         ).rstrip()
         for row in cells
     ]
-    return "\n".join((f"{asked.variant}, {asked.decks} decks{gone}: {shares}", *lines))
+    return "\n".join((f"{asked.variant}, {counted(asked.decks, 'deck')}{gone}: {shares}", *lines))
 
 
 def cells_of(row: Mapping[str, Any]) -> list[str]:

@@ -22,7 +22,7 @@ from services.baccarat.events import (
     cause_id,
 )
 from services.cli.exits import Code
-from services.cli.output import complain, say, say_json
+from services.cli.output import complain, counted, say, say_json
 from services.demo.published import Published, newest, published
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def check(file: FILE, *, as_json: JSON = False) -> int:
     elif found.configuration is not None:
         how = found.configuration
         bets = ", ".join(terms.bet for terms in how.pay_table)
-        say(f"{file}: {how.name} ({how.variant}), {how.decks} decks, {how.currency}: {bets}")
+        say(f"{file}: {how.name} ({how.variant}), {counted(how.decks, 'deck')}, {how.currency}: {bets}")
     return refused(file, found)
 
 
@@ -256,7 +256,7 @@ def refusal_of(known: Known, said: TableConfigured, nextshoe: bool) -> tuple[str
         )
         return "currency", f"{text}; open another table for {wanted.currency}"
     if known.shoe_no and wanted.decks != known.decks and not nextshoe:
-        text = f"table {said.table_id} is in the middle of shoe {known.shoe_no} of {known.decks} decks"
+        text = f"table {said.table_id} is in the middle of shoe {known.shoe_no} of {counted(known.decks, 'deck')}"
         remedy = "apply this once the shoe has closed, or with --nextshoe: decks then change with the next shoe"
         return "decks", f"{text}; {remedy}"
     return None

@@ -28,7 +28,7 @@ from services.baccarat.errors import NotReady, Unfit, Unusable
 from services.baccarat.events import DEAD_LETTERS, EVENTS_OF, Event
 from services.runtime.codec import Codec, decode_state, encode_state
 from services.runtime.log import Place, Reader
-from services.runtime.processor import Advance, Processor, Record, advance
+from services.runtime.processor import FACTS_A_BATCH, Advance, Processor, Record, advance
 from services.runtime.reading import partition_of, read_record
 from services.runtime.restoring import Cause, Manifest, cause_of, fold, headers, is_foreign, positions_after
 
@@ -378,7 +378,7 @@ class EmbeddedLog:
         fetched = sum([self._fetch(task, topic) for topic in task.processor.inputs])
         if not (fetched or task.more):
             return None
-        done = advance(task.processor, task.states, task.queues, self._codec.encode)
+        done = advance(task.processor, task.states, task.queues, self._codec.encode, FACTS_A_BATCH)
         task.more = any(done.taken.values())
         return done if task.more else None
 

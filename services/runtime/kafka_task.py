@@ -24,7 +24,7 @@ from services.runtime import kafka_client as client
 from services.runtime import snapshots
 from services.runtime.codec import encode_state
 from services.runtime.kafka_restore import NAMED_CHARACTERS, POSITIONS_HEADER, Memory, Work, restore
-from services.runtime.processor import Advance, Record, Written, advance
+from services.runtime.processor import FACTS_A_BATCH, Advance, Record, Written, advance
 from services.runtime.reading import read_record
 from services.runtime.restoring import headers, is_foreign
 
@@ -252,7 +252,7 @@ class Life:
         batch = {
             topic: tuple(islice(queue, self._work.settings.batch_records)) for topic, queue in self._queues.items()
         }
-        return advance(self._processor, self._memory.states, batch, self._work.codec.encode)
+        return advance(self._processor, self._memory.states, batch, self._work.codec.encode, FACTS_A_BATCH)
 
     async def _commit(self, done: Advance[Any]) -> None:
         """Facts and positions in one transaction; only then what they came to is kept."""

@@ -7,6 +7,7 @@ records, calls `advance`, commits what it wrote together with the positions it t
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
+from math import inf
 from typing import Generic, TypeVar
 
 from msgspec import Struct
@@ -18,6 +19,7 @@ S = TypeVar("S")
 HEAD_BYTES = 4096  # of a dead letter's record: enough to see what it was, and always small enough to send
 TEXT_CHARACTERS = 500
 WRONG_PARTITION = "wrong-partition"
+FACTS_A_BATCH = 5_000  # at which a runtime commits: the outcomes of large books are many facts each
 
 
 class Record(Struct, frozen=True):
@@ -87,14 +89,24 @@ Encode = Callable[[str, Event], bytes]
 
 
 def advance(
-    processor: Processor[S], states: Mapping[str, S], queues: Mapping[str, Sequence[Record]], encode: Encode
+    processor: Processor[S],
+    states: Mapping[str, S],
+    queues: Mapping[str, Sequence[Record]],
+    encode: Encode,
+    enough: float = inf,
 ) -> Advance[S]:
-    """Decides the records of each queue in order, as far as they are ready; `encode` raises Unfit."""
+    """Decides the records of each queue in order, as far as they are ready; `encode` raises Unfit.
+
+    Of a queue that has given `enough` facts no more is taken: all facts of one record stay together.
+    """
     changed: dict[str, S] = {}
     written: list[Written] = []
     taken = dict.fromkeys(processor.inputs, 0)
     for topic in reversed(processor.inputs):
+        full = len(written) + enough
         for record in queues.get(topic, ()):
+            if len(written) >= full:
+                break
             state = state_of(processor, record.key, changed, states)
             if record.event is not None and not processor.ready(state, topic, record.event):
                 break

@@ -1,7 +1,7 @@
 """Feeds as words: one word is one record of `table-feed`, one sentence is what rules said of it.
 
 A record is appended a second after the one before it; what stands after a slash or an equals sign is its content.
-`words.md` of the folder `tests/shoes` is the dictionary.
+`FEED_WORDS` is the dictionary.
 """
 
 from collections.abc import Callable, Iterable

@@ -836,7 +836,7 @@ def test_a_book_without_a_pay_table_is_never_settled() -> None:
     (decided,) = outcomes(logs)
     book = books.Book(shoe_no=1, round_no=1, order=1, version=9, opened=decided.opened, priced=False)
     with pytest.raises(InvariantBroken, match="no pay table"):
-        bets.settle(bets.Telling(books.start(TABLE), "x", 1), book, decided)
+        bets.settle(bets.Told(books.start(TABLE), books.evolve, "x", 1), book, decided)
 
 
 # ---------------------------------------------------------------- laws

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from services.baccarat import payouts, tables
 from services.baccarat.catalogue import SIDE_BETS, VARIANTS, configuration, line
 from services.baccarat.events import Configuration, Policy, Terms
-from services.baccarat.odds import bet_odds, return_at
+from services.baccarat.odds import bet_odds, paying_of, return_at
 from services.baccarat.tables import EXPONENTS, Described, Difference, differences, read, units
 
 TABLES = Path(__file__).resolve().parents[2] / "deploy" / "tables"
@@ -203,7 +203,7 @@ def test_no_table_favours_the_customer_at_the_least_stakes_unless_it_asks_for_it
     for one in how.pay_table:
         found = bet_odds(one.bet, one.lines, how.decks)
         for stake in range(one.min_minor, one.min_minor + 50):
-            assert return_at(found, one.lines, stake, how) <= stake, (one.bet, stake)
+            assert return_at(found, one.lines, stake, paying_of(how)) <= stake, (one.bet, stake)
 
 
 @pytest.mark.parametrize(

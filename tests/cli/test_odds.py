@@ -89,7 +89,7 @@ def test_a_shoe_from_which_cards_are_gone(capsys: pytest.CaptureFixture[str]) ->
     assert found["removed"] == ["9S", "9H", "KD"]
     pair = next(one for one in found["bets"] if one["bet"] == "player_pair")
     assert Fraction(pair["exact"]["win"]) == Fraction(11 * 12 + 3 * 2 + 2, 49 * 48)
-    assert "1 decks, 3 cards gone: " in asked(["--removed", "9S,9H KD", "--decks", "1"], capsys)
+    assert "1 deck, 3 cards gone: " in asked(["--removed", "9S,9H KD", "--decks", "1"], capsys)
 
 
 def test_what_rounding_costs(capsys: pytest.CaptureFixture[str]) -> None:
