@@ -85,6 +85,7 @@ B = TypeVar("B", Bet, BetSettled)
 Told = Telling[State, SettlementsFact]
 NOTHING: Final = Fraction(0)
 
+
 def content_hash(event: BetPlaced | BetCancelled) -> str:
     """What tells a retry from another bet under the same id: 128 bits of SHA-256 over all that the customer said."""
     parts: tuple[str, ...] = (event.customer_id, event.bet_id, str(event.shoe_no), str(event.round_no))

@@ -14,7 +14,7 @@ class OfTable(Protocol):
 
 
 S = TypeVar("S", bound=OfTable)
-F = TypeVar("F")
+F = TypeVar("F", bound=Event)
 
 
 class Common(TypedDict):

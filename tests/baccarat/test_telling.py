@@ -38,8 +38,10 @@ def test_the_state_has_folded_every_fact_once_and_in_order() -> None:
     assert told.state == Shoes("T1")
     open_shoe(told, 1)
     open_shoe(told, 2)
-    assert told.state.opened == (1, 2)
+    after_two = told.state
     open_shoe(told, 3)
-    assert told.state.opened == told.state.opened == (1, 2, 3)
+    after_three, again = told.state, told.state
+    assert (after_two.opened, after_three.opened) == ((1, 2), (1, 2, 3))
+    assert again is after_three
     assert [fact.shoe_no for fact in told.facts] == [1, 2, 3]
     assert told.before == Shoes("T1")

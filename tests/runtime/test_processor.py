@@ -43,7 +43,7 @@ def facts(found: Iterable[Advance[Any]]) -> dict[str, Event]:
     return {written.event.event_id: written.event for done in found for written in done.written}
 
 
-@pytest.mark.parametrize("enough", [1, 2, BETS_A_ROUND + 1, 20])
+@pytest.mark.parametrize("enough", [1, 2, BETS_A_ROUND + 1, 12])
 def test_a_batch_ends_when_it_has_given_enough_facts_and_nobody_can_tell(enough: int) -> None:
     logs = table()
     (whole,) = batches(logs, inf)
@@ -57,7 +57,9 @@ def test_a_batch_ends_when_it_has_given_enough_facts_and_nobody_can_tell(enough:
 
 
 def test_the_facts_of_one_record_stay_together_however_many() -> None:
-    settling = [done for done in batches(table(), 1) if any(isinstance(one.event, RoundSettled) for one in done.written)]
+    settling = [
+        done for done in batches(table(), 1) if any(isinstance(one.event, RoundSettled) for one in done.written)
+    ]
     assert len(settling) == 2
     for done in settling:
         assert sum(isinstance(written.event, BetSettled) for written in done.written) == BETS_A_ROUND
