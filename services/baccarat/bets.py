@@ -105,7 +105,7 @@ def decide(state: State, topic: str, event: Event, at_ms: int) -> tuple[Settleme
     answer = ANSWERS[topic].get(type(event))
     if answer is None:
         return ()  # cards and the table are no business of a book
-    told = Told(state, evolve, cause_id(event), at_ms)
+    told: Told = Telling(state, evolve, cause_id(event), at_ms)
     answer(told, event)
     collect_from_leaving(told)
     return tuple(told.facts)
@@ -748,6 +748,6 @@ def poisoned(state: State, event: Event | None, code: str, text: str, at_ms: int
     """An outcome that could not be settled suspends its book and waits there; a bet that cannot be read is nothing."""
     if not isinstance(event, Outcome) or event.opened is None:
         return ()
-    told = Told(state, evolve, cause_id(event), at_ms)
+    told: Told = Telling(state, evolve, cause_id(event), at_ms)
     suspend(told, (event.shoe_no, event.round_no), code, text, event)
     return tuple(told.facts)

@@ -250,7 +250,7 @@ def decide(state: State, event: Event, at_ms: int) -> tuple[RoundsFact, ...]:
     hearing = listen(state, event) if isinstance(event, DeviceEvent) else "new"
     if hearing == "old" or cause in state.actions:
         return ()
-    told = Told(state, evolve, cause, at_ms)
+    told: Told = Telling(state, evolve, cause, at_ms)
     if not isinstance(event, CardDealt) and betting_is_due(state, at_ms):  # a card closes by its scan time
         close_betting(told, "time")
     by_clock = len(told.facts)
@@ -870,7 +870,7 @@ ANSWERS: Final[dict[type, Callable[..., None]]] = {
 
 def poisoned(state: State, event: Event | None, code: str, text: str, at_ms: int) -> tuple[RoundsFact, ...]:
     """The answer to a record that cannot be used: its table waits for a person. `event` is None if undecodable."""
-    told = Told(state, evolve, "poison" if event is None else cause_id(event), at_ms)
+    told: Told = Telling(state, evolve, "poison" if event is None else cause_id(event), at_ms)
     if state.suspended:
         find(told, code, text, "suspended")
     else:

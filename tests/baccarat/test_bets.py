@@ -42,6 +42,7 @@ from services.baccarat.events import (
     ShoeClosed,
 )
 from services.baccarat.shoe import fresh_shoe
+from services.baccarat.telling import Telling
 from services.runtime.codec import decode_state, encode_state
 from tests.baccarat import oracle
 from tests.baccarat.feeds import TABLE
@@ -836,7 +837,7 @@ def test_a_book_without_a_pay_table_is_never_settled() -> None:
     (decided,) = outcomes(logs)
     book = books.Book(shoe_no=1, round_no=1, order=1, version=9, opened=decided.opened, priced=False)
     with pytest.raises(InvariantBroken, match="no pay table"):
-        bets.settle(bets.Told(books.start(TABLE), books.evolve, "x", 1), book, decided)
+        bets.settle(Telling(books.start(TABLE), books.evolve, "x", 1), book, decided)
 
 
 # ---------------------------------------------------------------- laws
