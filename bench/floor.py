@@ -72,8 +72,10 @@ class Copier:
                 await self._arrived.wait()
                 self._arrived.clear()
                 while any(self._queues.values()):
+                    began_s = asyncio.get_running_loop().time()
                     await self._commit()
-                    await asyncio.sleep(self._settings.rest_ms / 1000)
+                    took_s = asyncio.get_running_loop().time() - began_s
+                    await asyncio.sleep(client.rest_s(self._settings, took_s))
 
     async def _pump(self, topic: str) -> None:
         consumer, place = self._consumers[topic], self._place(topic)

@@ -26,7 +26,7 @@ def servers(folder: Path) -> Iterator[Servers]:
     """Raises NotReady where Kafka or Redis cannot be had."""
     with contextlib.ExitStack() as stack:
         kafka, redis = os.environ.get("KAFKA_BOOTSTRAP_SERVERS"), os.environ.get("REDIS_URL")
-        kafka = kafka or stack.enter_context(local.start_kafka(folder / "kafka")).address
+        kafka = kafka or stack.enter_context(local.start_kafka(folder / "kafka", lasting=True)).address
         redis = redis or stack.enter_context(local.start_valkey(folder / "redis")).address
         yield Servers(kafka, redis, folder)
 

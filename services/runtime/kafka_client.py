@@ -24,7 +24,14 @@ PROGRESS_WITHIN_S: Final = 15.0  # between two answers while a topic is read to 
 QUICK_MS: Final = 10  # between looks at a consumer that reads to an end: markers move it without a record
 REQUEST_TIMEOUT_MS: Final = 15_000
 RETRY_BACKOFF_MS: Final = 10  # aiokafka's 100 is what a transaction pays when the last one is still being marked
+REST_AT_MOST: Final = 5  # times the least rest
 BATCH_BYTES: Final = 256 * 1024
+
+
+def rest_s(settings: Settings, took_s: float) -> float:
+    """How long to rest after a transaction: as long as it took, so that a busy broker gets fewer and larger ones."""
+    least_s = settings.rest_ms / 1000
+    return min(max(least_s, took_s), REST_AT_MOST * least_s)
 
 
 class Discarded(KafkaError):  # type: ignore[misc]

@@ -233,7 +233,7 @@ class Life:
             if done.written or late:
                 await self._commit(done)
                 committed, positions_at = memory.positions, now + POSITIONS_EVERY_S
-                await asyncio.sleep(settings.rest_ms / 1000)
+                await asyncio.sleep(client.rest_s(settings, loop.time() - now))
             elif taken:
                 self._take(done)
             if now >= snapshot_at:

