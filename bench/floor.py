@@ -93,23 +93,20 @@ class Copier:
             if records
         }
         await self._producer.begin_transaction()
-        sent = [await self._send(raw) for records in batch.values() for raw in records]
+        copies = [copy_of(raw) for records in batch.values() for raw in records]
+        sent = await client.send(self._producer, self._place(self._hop.output), copies)
         group = self._settings.topic_prefix + self._name
-        await client.all_of(sent, self._producer.send_offsets_to_transaction(positions, group))
+        await client.offsets_of(sent, self._producer.send_offsets_to_transaction(positions, group))
         await self._producer.commit_transaction()
         for topic, records in batch.items():
             for _ in records:
                 self._queues[topic].popleft()
 
-    async def _send(self, raw: Any) -> asyncio.Future[Any]:
-        """With two headers, as a fact has."""
-        cause = f"{raw.topic}/{raw.partition}/{raw.offset}".encode()
-        headers = [("cause", cause), (APPENDED_HEADER, str(raw.timestamp).encode())]
-        place = self._place(self._hop.output)
-        future: asyncio.Future[Any] = await self._producer.send(
-            place.topic, raw.value, key=raw.key, partition=place.partition, headers=headers
-        )
-        return future
+
+def copy_of(raw: Any) -> client.Message:
+    """With two headers, as a fact has."""
+    cause = f"{raw.topic}/{raw.partition}/{raw.offset}".encode()
+    return client.Message(raw.key, raw.value, [("cause", cause), (APPENDED_HEADER, str(raw.timestamp).encode())])
 
 
 async def copy(settings: Settings, name: str, health: Health) -> None:

@@ -24,7 +24,7 @@ from services.runtime import kafka_client as client
 from services.runtime import snapshots
 from services.runtime.codec import encode_state
 from services.runtime.kafka_restore import NAMED_CHARACTERS, POSITIONS_HEADER, Memory, Work, restore
-from services.runtime.processor import FACTS_A_BATCH, Advance, Record, Written, advance
+from services.runtime.processor import FACTS_A_BATCH, Advance, Record, advance
 from services.runtime.reading import read_record
 from services.runtime.restoring import headers, is_foreign
 
@@ -47,6 +47,7 @@ FAULT_POINTS: Final = (
 POSITIONS_EVERY_S: Final = 1.0  # where there were records, but no facts
 FETCHED_AHEAD: Final = 4  # batches that wait in a queue before no more are fetched
 LOG_APPEND_TIME: Final = 1
+Messages = dict[str, list[client.Message]]  # by topic
 
 
 class NotAMember(Exception):
@@ -264,51 +265,52 @@ class Life:
             self._work.place(topic, self._partition): self._marked(position, last_fact)
             for topic, position in positions.items()
         }
-        last = {written.topic: number for number, written in enumerate(done.written)}
-        said = [(POSITIONS_HEADER, msgspec.json.encode(positions))]
+        messages = self._messages(done, positions)
         async with asyncio.timeout(client.COMMIT_WITHIN_S):
             fault("before-begin")
             await self._producer.begin_transaction()
             fault("after-begin")
-            sent = [
-                await self._send(written, said if last[written.topic] == number else [])
-                for number, written in enumerate(done.written)
-            ]
+            batches = [batch for topic in messages for batch in await self._send(topic, messages[topic])]
             fault("after-facts")
-            offsets = self._producer.send_offsets_to_transaction(marked, self._work.group)
-            places = await client.all_of(sent, offsets)
+            taking = self._producer.send_offsets_to_transaction(marked, self._work.group)
+            offsets = await client.offsets_of(batches, taking)
             fault("after-positions")
             await self._producer.commit_transaction()
         fault("after-commit")
         memory.last_fact = last_fact
-        self._note_places(done, [place.offset for place in places])
+        self._note_offsets(messages, offsets)
         self._take(done)
         self._work.health.count("transactions")
         self._work.health.count("facts_out", len(done.written))
 
-    def _note_places(self, done: Advance[Any], offsets: list[int]) -> None:
+    def _note_offsets(self, messages: Messages, offsets: list[int]) -> None:
         """How far the states are the fold of the output, and the dead letters are known."""
         memory = self._memory
-        for written, offset in zip(done.written, offsets, strict=True):
-            if written.topic == self._processor.output:
-                if offset < memory.output_offset:  # a batch that was repeated may come back without its place
+        topics = (topic for topic in messages for _ in messages[topic])
+        for topic, offset in zip(topics, offsets, strict=True):
+            if topic == self._processor.output:
+                if offset < memory.output_offset:
                     raise NotReady(f"{self._name}: a fact was committed, but its offset is not known")
                 memory.output_offset = offset + 1
-            elif written.topic == DEAD_LETTERS:
+            elif topic == DEAD_LETTERS:
                 memory.letters_offset = max(memory.letters_offset, offset + 1)
                 self._work.health.count("dead_letters")
 
-    async def _send(self, written: Written, said: list[tuple[str, bytes]]) -> asyncio.Future[Any]:
+    def _messages(self, done: Advance[Any], positions: Mapping[str, int]) -> Messages:
+        """By topic; the last of each topic says the positions too."""
+        messages: Messages = {}
+        for written in done.written:
+            carried = headers(self._processor, written.cause)
+            message = client.Message(written.table_id.encode(), written.value, carried)
+            messages.setdefault(written.topic, []).append(message)
+        said = (POSITIONS_HEADER, msgspec.json.encode(positions))
+        for of_topic in messages.values():
+            of_topic[-1] = of_topic[-1]._replace(headers=[*of_topic[-1].headers, said])
+        return messages
+
+    async def _send(self, topic: str, messages: list[client.Message]) -> list[client.Batch]:
         """Whatever the key, a fact goes to the partition of its cause: there it is looked for."""
-        place = self._work.place(written.topic, self._partition)
-        future: asyncio.Future[Any] = await self._producer.send(
-            place.topic,
-            written.value,
-            key=written.table_id.encode(),
-            partition=place.partition,
-            headers=[*headers(self._processor, written.cause), *said],
-        )
-        return future
+        return await client.send(self._producer, self._work.place(topic, self._partition), messages)
 
     def _positions_after(self, done: Advance[Any]) -> dict[str, int]:
         """Of every input, also those that gave nothing: positions of a topic that nobody subscribes to expire."""
@@ -346,14 +348,15 @@ class Life:
             await asyncio.sleep(0)  # the other partitions have work too
         work.fault("before-snapshot")
         chunks = [chunk for table_id in tables for chunk in snapshots.chunks(table_id, encoded[table_id], number)]
-        written = dict(memory.written)
+        written, topic = dict(memory.written), self._processor.snapshots
         async with asyncio.timeout(2 * client.COMMIT_WITHIN_S):
             await self._producer.begin_transaction()
-            places = await client.all_of([await self._send_snapshot(chunk) for chunk in chunks])
-            for chunk, place in reversed([*zip(chunks, places, strict=True)]):  # a table's first chunk comes last
-                written[chunk.table_id] = snapshots.Written(place.offset, number)
+            offsets = await client.offsets_of(await self._send(topic, [message_of(chunk) for chunk in chunks]))
+            for chunk, offset in reversed([*zip(chunks, offsets, strict=True)]):  # a table's first chunk comes last
+                written[chunk.table_id] = snapshots.Written(offset, number)
             work.fault("inside-snapshot")
-            await client.all_of([await self._send_snapshot(snapshots.manifest_chunk(self._manifest(number, written)))])
+            manifest = snapshots.manifest_chunk(self._manifest(number, written))
+            await client.offsets_of(await self._send(topic, [message_of(manifest)]))
             await self._producer.commit_transaction()
         work.fault("after-snapshot")
         memory.snapshot, memory.written, memory.changed = number, written, {}
@@ -373,9 +376,6 @@ class Life:
             last_fact=memory.last_fact,
         )
 
-    async def _send_snapshot(self, chunk: snapshots.Chunk) -> asyncio.Future[Any]:
-        place = self._work.place(self._processor.snapshots, self._partition)
-        future: asyncio.Future[Any] = await self._producer.send(
-            place.topic, chunk.value, key=chunk.key, partition=place.partition, headers=chunk.headers
-        )
-        return future
+
+def message_of(chunk: snapshots.Chunk) -> client.Message:
+    return client.Message(chunk.key, chunk.value, chunk.headers)
