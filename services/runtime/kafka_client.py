@@ -109,8 +109,11 @@ async def discard(producer: Any) -> None:
     """Ends a producer at once, sending nothing more: `stop` would flush, and without a broker for ever."""
     producer._closed = True  # noqa: SLF001 - aiokafka has no other way to give up
     producer.client.coordinator_lookup = refuse
-    producer._message_accumulator.reenqueue = lambda _batch: None  # noqa: SLF001
-    producer._message_accumulator.fail_all(Discarded("discarded"))  # noqa: SLF001
+    records = producer._message_accumulator  # noqa: SLF001
+    records.reenqueue = lambda _batch: None
+    for batches in records._batches.values():  # noqa: SLF001
+        records._pending_batches.update(batches)  # noqa: SLF001 - it removes them, also if they wait for another try
+    records.fail_all(Discarded("discarded"))
     sender = producer._sender.sender_task  # noqa: SLF001
     if sender is not None:
         sender.cancel()

@@ -8,6 +8,7 @@ from aiokafka import TopicPartition
 
 from services.runtime import kafka_client as client
 from services.runtime import topics
+from services.runtime.local import Child
 from services.runtime.settings import Settings
 
 SIZES = (0, 10, 100_000, 200_000, 300_000, 5, 900_000, 1, 260_000, 7)  # around the size of a batch, 262,144 bytes
@@ -89,3 +90,24 @@ async def test_whoever_was_fenced_leaves_no_batch_behind(settings: Settings) -> 
         await client.discard(second)
     records = await read(settings, place, offsets[-1] + 1)
     assert [record.key for record in records] == [message.key for message in messages(2)]
+
+
+async def test_a_discarded_producer_leaves_no_complaint_though_a_batch_of_it_waits_for_another_try(
+    own_kafka: Child,
+) -> None:
+    settings = Settings(kafka=own_kafka.address, partitions=1)
+    await topics.apply(settings)
+    producer = client.new_producer(settings, None)
+    complaints: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+    await client.start(producer)
+    own_kafka.kill()
+    (batch,) = await client.send(producer, TopicPartition("table-feed", 0), messages(0)[:1])
+    waiting = producer._message_accumulator._batches
+    async with asyncio.timeout(30):
+        while not any(each.retry_count for each in waiting[TopicPartition("table-feed", 0)]):
+            await asyncio.sleep(0)
+    await client.discard(producer)
+    with pytest.raises(client.Discarded):
+        await batch.place
+    assert complaints == []
