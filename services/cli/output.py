@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TextIO, TypeVar
 
 from services.baccarat.errors import PuntoError
@@ -65,8 +65,11 @@ def complain(text: str) -> None:
         return
     line = " ".join(text.split())
     encoding = sys.stderr.encoding or "utf-8"
-    with suppress(OSError):
-        print(f"punto: {line}".encode(encoding, "replace").decode(encoding), file=sys.stderr)
+    try:
+        print(f"punto: {line}".encode(encoding, "replace").decode(encoding), file=sys.stderr, flush=True)
+    except OSError:
+        # What stays in it would fail again at the end, and be the exit code.
+        sys.stderr = None  # type: ignore[assignment]
 
 
 def tracked(items: Iterable[T], total: int, what: str) -> Iterator[T]:

@@ -10,7 +10,7 @@ import pytest
 
 from services.baccarat import odds, tableau
 from services.baccarat.cards import DECK, Card, Hand, Winner, parse_card, total
-from services.baccarat.catalogue import SIDE_BETS, line
+from services.baccarat.catalogue import SIDE_BETS, VARIANTS, line
 from services.baccarat.errors import BadSettings
 from services.baccarat.odds import Outcomes, composition, deals, outcomes
 from services.baccarat.shoe import fresh_shoe
@@ -196,3 +196,12 @@ def test_totals_with_pairs_and_suits_are_counted() -> None:
 
 def test_the_examples_in_the_docstrings() -> None:
     assert doctest.testmod(odds) == (0, 1)
+
+
+def test_commission_takes_its_share_of_the_winnings_rounded_as_the_table_does() -> None:
+    mains = VARIANTS["classic"].mains
+    banker, player = (odds.bet_odds(bet, mains[bet], 8) for bet in ("banker", "player"))
+    assert odds.commission_at(banker, mains["banker"], 5, odds.Paying("down", "up")) == Fraction(1, 5)
+    assert odds.commission_at(banker, mains["banker"], 20, odds.Paying()) == Fraction(1, 20)
+    assert odds.commission_at(banker, mains["banker"], 20, odds.Paying(owed=True)) is None
+    assert odds.commission_at(player, mains["player"], 20, odds.Paying()) is None
