@@ -69,7 +69,7 @@ def complain(text: str) -> None:
         print(f"punto: {line}".encode(encoding, "replace").decode(encoding), file=sys.stderr, flush=True)
     except OSError:
         # What stays in it would fail again at the end, and be the exit code.
-        sys.stderr = None  # type: ignore[assignment]
+        sys.stderr = None
 
 
 def tracked(items: Iterable[T], total: int, what: str) -> Iterator[T]:
