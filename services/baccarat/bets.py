@@ -439,12 +439,7 @@ def concerning(told: Told, book: Book, bet: Bet, revision: int, what: str) -> Of
 
 
 def void_bet(told: Told, book: Book, bet: Bet, reason: str, revision: int) -> None:
-    told.say(
-        BetVoided(
-            **concerning(told, book, bet, revision, "voided"),
-            reason=reason,
-        )
-    )
+    told.say(BetVoided(**concerning(told, book, bet, revision, "voided"), reason=reason))
 
 
 def on_shoe_closed(told: Told, event: ShoeClosed) -> None:

@@ -17,7 +17,7 @@ from services.baccarat.cards import SUITS, Card, Hand, Winner
 from services.baccarat.errors import BadSettings
 from services.baccarat.events import Configuration, Line
 from services.baccarat.features import COLOUR, FACES, FEATURES, LOOKS_AT, SUITED, TOTALS, Finished, Two, needs_of, two
-from services.baccarat.payouts import amounts, facts_in, first_match
+from services.baccarat.payouts import Amounts, amounts, facts_in, first_match
 from services.baccarat.shoe import fresh_shoe
 from services.baccarat.tableau import drawing_hand, winner_of
 
@@ -447,26 +447,31 @@ def paying_of(how: Configuration) -> Paying:
     return Paying(how.winnings_rounding, how.commission_rounding, how.commission_mode == "owed")
 
 
+def paid(
+    found: BetOdds, lines: tuple[Line, ...], stake_minor: int, paying: Paying
+) -> Iterator[tuple[int, Line | None, Amounts]]:
+    """In how many ways each line pays what, rounded, commission taken off; the loss that no line prevents too."""
+    for one in found.lines:
+        line = None if one.line is None else lines[one.line - 1]
+        yield one.ways, line, amounts(line, stake_minor, paying.winnings_rounding, paying.commission_rounding)
+
+
 def return_at(found: BetOdds, lines: tuple[Line, ...], stake_minor: int, paying: Paying) -> Fraction:
     """What a stake returns on average in minor units, each line rounded as the table does; a debt is exact."""
     returned = Fraction(0)
-    for one in found.lines:
-        line = None if one.line is None else lines[one.line - 1]
-        came_to = amounts(line, stake_minor, paying.winnings_rounding, paying.commission_rounding)
+    for ways, line, came_to in paid(found, lines, stake_minor, paying):
         if paying.owed and line is not None and line.odds is not None and line.commission:
-            returned += one.ways * (stake_minor + came_to.winnings_minor - stake_minor * line.odds * line.commission)
+            returned += ways * (stake_minor + came_to.winnings_minor - stake_minor * line.odds * line.commission)
         else:
-            returned += one.ways * came_to.return_minor
+            returned += ways * came_to.return_minor
     return returned / found.ways
 
 
 def commission_at(found: BetOdds, lines: tuple[Line, ...], stake_minor: int, paying: Paying) -> Fraction | None:
     """The share of the winnings that commission takes off where it is due; None where it never is, or is a debt."""
     winnings = commission = 0
-    for one in found.lines:
-        line = None if one.line is None else lines[one.line - 1]
+    for ways, line, came_to in paid(found, lines, stake_minor, paying):
         if line is not None and line.commission:
-            came_to = amounts(line, stake_minor, paying.winnings_rounding, paying.commission_rounding)
-            winnings += one.ways * came_to.winnings_minor
-            commission += one.ways * came_to.commission_minor
+            winnings += ways * came_to.winnings_minor
+            commission += ways * came_to.commission_minor
     return Fraction(commission, winnings) if winnings and not paying.owed else None

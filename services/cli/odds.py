@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from msgspec.structs import replace
 
 from services.baccarat.errors import BadSettings
 from services.cli.exits import Code
@@ -40,12 +41,12 @@ class Asked:
     """What is to be counted: bets by name, the shoe, and how amounts are rounded."""
 
     def __init__(self, variant: str, bets: "Mapping[str, tuple[Line, ...]]", decks: int = 8) -> None:
+        from services.baccarat.odds import Paying
+
         self.variant = variant
         self.bets = bets
         self.decks = decks
-        self.winnings_rounding = "down"
-        self.commission_rounding = "half_up"
-        self.owed = False
+        self.paying = Paying()
         self.removed: tuple[Card, ...] = ()
         self.stake_minor: int | None = None
 
@@ -81,7 +82,8 @@ def command(
     asked.decks = asked.decks if decks is None else decks
     asked.removed = cards_of(removed)
     asked.stake_minor = checked_stake(stake)
-    asked.commission_rounding = checked_rounding(rounding, stake) or asked.commission_rounding
+    if (checked := checked_rounding(rounding, stake)) is not None:
+        asked.paying = replace(asked.paying, commission_rounding=checked)
     left_in_shoe(asked.decks, asked.removed, suits_count=False)  # says what cannot be of the shoe, not of some bet
     ways = outcomes(asked.decks, asked.removed)
     rows = [row_of(asked, bet, lines) for bet, lines in asked.bets.items()]
@@ -117,12 +119,12 @@ def is_file(game: str) -> bool:
 
 def of_file(path: Path) -> Asked:
     """The bets of a table file."""
+    from services.baccarat.odds import paying_of
     from services.cli.table_files import configuration_of
 
     how = configuration_of(path)
     asked = Asked(how.variant, {terms.bet: terms.lines for terms in how.pay_table}, how.decks)
-    asked.winnings_rounding, asked.commission_rounding = how.winnings_rounding, how.commission_rounding
-    asked.owed = how.commission_mode == "owed"
+    asked.paying = paying_of(how)
     return asked
 
 
@@ -188,11 +190,10 @@ def row_of(asked: Asked, bet: str, lines: "tuple[Line, ...]") -> dict[str, Any]:
 
 def at_stake(asked: Asked, lines: "tuple[Line, ...]", odds: "BetOdds", stake_minor: int) -> dict[str, Any]:
     """What the bet costs on this stake, paid in whole minor units; commission kept as a debt is not rounded here."""
-    from services.baccarat.odds import Paying, commission_at, return_at
+    from services.baccarat.odds import commission_at, return_at
 
-    paying = Paying(asked.winnings_rounding, asked.commission_rounding, asked.owed)
-    edge = 1 - return_at(odds, lines, stake_minor, paying) / stake_minor
-    share = commission_at(odds, lines, stake_minor, paying)
+    edge = 1 - return_at(odds, lines, stake_minor, asked.paying) / stake_minor
+    share = commission_at(odds, lines, stake_minor, asked.paying)
     return {
         "stake_minor": stake_minor,
         "edge": fraction(edge),

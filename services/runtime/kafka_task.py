@@ -347,16 +347,16 @@ class Life:
                 return
             await asyncio.sleep(0)  # the other partitions have work too
         work.fault("before-snapshot")
-        chunks = [chunk for table_id in tables for chunk in snapshots.chunks(table_id, encoded[table_id], number)]
+        chunks = [(one, chunk) for one in tables for chunk in snapshots.chunks(one, encoded[one], number)]
         written, topic = dict(memory.written), self._processor.snapshots
         async with asyncio.timeout(2 * client.COMMIT_WITHIN_S):
             await self._producer.begin_transaction()
-            offsets = await client.offsets_of(await self._send(topic, [message_of(chunk) for chunk in chunks]))
-            for chunk, offset in reversed([*zip(chunks, offsets, strict=True)]):  # a table's first chunk comes last
-                written[chunk.table_id] = snapshots.Written(offset, number)
+            offsets = await client.offsets_of(await self._send(topic, [chunk for _, chunk in chunks]))
+            for (table_id, _), offset in reversed([*zip(chunks, offsets, strict=True)]):  # a table's first comes last
+                written[table_id] = snapshots.Written(offset, number)
             work.fault("inside-snapshot")
-            manifest = snapshots.manifest_chunk(self._manifest(number, written))
-            await client.offsets_of(await self._send(topic, [message_of(manifest)]))
+            manifest = snapshots.manifest_message(self._manifest(number, written))
+            await client.offsets_of(await self._send(topic, [manifest]))
             await self._producer.commit_transaction()
         work.fault("after-snapshot")
         memory.snapshot, memory.written, memory.changed = number, written, {}
@@ -375,7 +375,3 @@ class Life:
             letters_offset=memory.letters_offset,
             last_fact=memory.last_fact,
         )
-
-
-def message_of(chunk: snapshots.Chunk) -> client.Message:
-    return client.Message(chunk.key, chunk.value, chunk.headers)

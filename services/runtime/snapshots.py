@@ -13,7 +13,7 @@ from aiokafka import TopicPartition
 
 from services.baccarat.errors import Unusable
 from services.runtime.codec import decode_state
-from services.runtime.kafka_client import ends_of, read_to
+from services.runtime.kafka_client import Message, ends_of, read_to
 from services.runtime.restoring import Manifest
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -43,15 +43,6 @@ class Written(msgspec.Struct, frozen=True):
     number: int
 
 
-class Chunk(msgspec.Struct, frozen=True):
-    """One record of a snapshot on its way to the topic; `table_id` is empty for the manifest."""
-
-    table_id: str
-    key: bytes
-    value: bytes
-    headers: list[tuple[str, bytes]]
-
-
 class Snapshot(msgspec.Struct, Generic[S], frozen=True):
     """What was read back: the states that the fold begins with."""
 
@@ -60,12 +51,11 @@ class Snapshot(msgspec.Struct, Generic[S], frozen=True):
     written: Mapping[str, Written]
 
 
-def chunks(table_id: str, state: bytes, number: int) -> list[Chunk]:
+def chunks(table_id: str, state: bytes, number: int) -> list[Message]:
     """A state in pieces that any broker takes, in order."""
     pieces = [state[at : at + CHUNK_BYTES] for at in range(0, len(state), CHUNK_BYTES)] or [b""]
     return [
-        Chunk(
-            table_id,
+        Message(
             f"{table_id}/{place}".encode(),
             piece,
             [("snapshot", str(number).encode()), ("chunk", f"{place}/{len(pieces)}".encode())],
@@ -74,8 +64,8 @@ def chunks(table_id: str, state: bytes, number: int) -> list[Chunk]:
     ]
 
 
-def manifest_chunk(manifest: KafkaManifest) -> Chunk:
-    return Chunk("", MANIFEST_KEY, msgspec.json.encode(manifest), [])
+def manifest_message(manifest: KafkaManifest) -> Message:
+    return Message(MANIFEST_KEY, msgspec.json.encode(manifest), [])
 
 
 def due(
