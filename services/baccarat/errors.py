@@ -5,6 +5,7 @@
     +-- Unusable           a record or a value that cannot be used; `code` says how
     |   +-- Unfit          a fact that cannot be encoded, or is too large to send
     +-- BadSettings        a settings file, a table file or a command's argument is wrong
+    |   +-- NotInstalled   what was asked for needs an optional package
     +-- NotReady           something outside (Kafka, Redis, the registry) is not there, or not as it must be
 
 Refused bets and misdealt cards are facts, not exceptions.
@@ -33,6 +34,10 @@ class Unfit(Unusable):
 
 class BadSettings(PuntoError):
     """Settings or arguments that cannot be worked with."""
+
+
+class NotInstalled(BadSettings):
+    """An optional package is missing: waiting for it, as for what is not ready, would not help."""
 
 
 class NotReady(PuntoError):

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from services.baccarat.errors import BadSettings, NotReady, PuntoError, Unusable
+from services.baccarat.errors import BadSettings, NotInstalled, NotReady, PuntoError, Unusable
 from services.cli import accounts, deal, demo, local, odds, replay, run, schemas, tables, topics, variants
 from services.cli import round as one_round
 from services.cli.exits import Code, listed
@@ -133,7 +133,7 @@ def described(error: Exception) -> tuple[Code, str, str]:
             return Code.USAGE, "usage", f"{error.format_message()} ('{path} --help' teaches)"
         case NotWritten():
             return Code.NOT_WRITTEN, "not-written", str(error)
-        case NotReady():
+        case NotReady() | NotInstalled():
             return Code.NOT_READY, "not-ready", str(error)
         case Unusable():
             return Code.USAGE, error.code, str(error)

@@ -50,6 +50,9 @@ def command(
     if file.is_dir():
         raise BadSettings(f"{file}: is a folder; name a recording, a CSV or a log in it{example(file)}")
     if logs.is_log(file):
+        for option, given in (("--variant", variant), ("--decks", decks)):
+            if given is not None:
+                raise BadSettings(f"{file}: a log states its tables itself; leave {option} out")
         return _audit(file, as_json=as_json)
     source = report.read(file, decks)
     found = report.report(source, variant, lambda rounds, total: tracked(rounds, total, "judging"))

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from services.baccarat.errors import BadSettings, NotReady, Unusable
+from services.baccarat.errors import BadSettings, NotInstalled, NotReady, Unusable
 from services.baccarat.events import EVENTS_OF, Event
 from services.runtime.codec import Codec, schema_file, subject
 from services.runtime.paths import SCHEMAS
@@ -28,7 +28,7 @@ class Registry:
         try:
             from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
         except ImportError as missing:
-            raise BadSettings('A registry needs the extra: pip install "puntobanco[registry]"') from missing
+            raise NotInstalled('A registry needs the extra: pip install "puntobanco[registry]"') from missing
         self._as_avro = partial(Schema, schema_type="AVRO")
         self._name = _without_password(url)
         self._topic_prefix = topic_prefix

@@ -144,3 +144,12 @@ def test_one_is_not_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     file.write_text("".join(ROUNDS.splitlines(keepends=True)[:2]))
     assert main(["replay", str(file)]) == 0
     assert capsys.readouterr().out.startswith("1 round: 1 legal, 0 findings\n")
+
+
+@pytest.mark.parametrize("words", [["--variant", "ez"], ["--decks", "3"]])
+def test_a_log_says_its_variants_and_decks_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    path = log_in(tmp_path)
+    assert main(["replay", str(path), *words]) == 2
+    assert capsys.readouterr().err == f"punto: {path}: a log states its tables itself; leave {words[0]} out\n"

@@ -1,5 +1,6 @@
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,11 @@ def test_registered_twice_they_keep_their_ids(
     assert main(["schemas", "register"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert {subject: int(number) for number, subject in lines} == first
+
+
+def test_without_the_extra_the_registry_is_something_that_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "confluent_kafka.schema_registry", None)
+    assert main(["schemas", "register", "--url", "http://127.0.0.1:1"]) == 3
+    assert "puntobanco[registry]" in capsys.readouterr().err
